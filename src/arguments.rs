@@ -9,20 +9,104 @@ use sconce_base::error::{Error, Result};
 
 use super::bits::AnyBits;
 
+/// The functions that [`checked`] may call: each reads what a C function was passed, and demands no more than the
+/// header promises for all pointers. The last ones are functions that the calling file has or imports.
+macro_rules! reader {
+    (out) => {
+        $crate::arguments::Out::new
+    };
+    (optional_out) => {
+        $crate::arguments::Out::optional
+    };
+    (out_entries) => {
+        $crate::arguments::OutEntries::new
+    };
+    (out_entries_up_to) => {
+        $crate::arguments::OutEntries::with_capacity
+    };
+    (out_struct) => {
+        $crate::structs::OutStruct::new
+    };
+    (described) => {
+        $crate::structs::described
+    };
+    (read) => {
+        $crate::structs::read
+    };
+    (text) => {
+        $crate::arguments::text
+    };
+    (path) => {
+        $crate::arguments::path_of
+    };
+    (entries) => {
+        $crate::arguments::entries
+    };
+    (bytes) => {
+        $crate::arguments::bytes_of
+    };
+    (call_name) => {
+        call_name
+    };
+    (config_of) => {
+        config_of
+    };
+    (keys_of) => {
+        keys_of
+    };
+    (launch_request) => {
+        launch_request
+    };
+    (launch_values) => {
+        launch_values
+    };
+    (lists_of) => {
+        lists_of
+    };
+    (name_of) => {
+        name_of
+    };
+    (sleep_place) => {
+        sleep_place
+    };
+    (tensors_of) => {
+        tensors_of
+    };
+    (optional_scalar) => {
+        optional_scalar
+    };
+    (asked_of) => {
+        asked_of
+    };
+}
+
 /// Passes a pointer that a C function was passed, and the parameter's name for errors, to a function that checks the
-/// pointer and reads what is there.
+/// pointer and reads what is there: one of [`reader`].
+///
+/// A result that refers to the caller's memory borrows the variable that holds the pointer (`&`), so it ends with the
+/// C function at the latest.
 ///
 /// The macro has no `unsafe` block of its own, so it compiles only inside an `unsafe fn`: callers of the functions of
 /// this API promise what the header states once for all pointers (**Safety**), which is what these functions demand.
 macro_rules! checked {
-    ($function:path, $pointer:ident $(, $more:expr)?) => {{
+    ($function:ident, $pointer:ident $(, $more:expr)*) => {{
         #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
-        let value = $function($pointer, $($more,)? stringify!($pointer))?;
+        let value = reader!($function)($pointer, $($more,)* stringify!($pointer))?;
+        value
+    }};
+    ($function:ident, &$pointer:ident $(, $more:expr)*) => {{
+        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
+        let value = reader!($function)(&$pointer, $($more,)* stringify!($pointer))?;
+        value
+    }};
+    ($function:ident($(&$pointer:ident),+ $(, $more:ident)*)) => {{
+        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
+        let value = reader!($function)($(&$pointer,)+ $($more),*)?;
         value
     }};
     ($function:ident($($argument:ident),+)) => {{
         #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
-        let value = $function($($argument),+)?;
+        let value = reader!($function)($($argument),+)?;
         value
     }};
 }
@@ -30,56 +114,56 @@ macro_rules! checked {
 /// The place of a result: an [`Out`]. As [`checked`].
 macro_rules! out {
     ($place:ident) => {
-        checked!($crate::arguments::Out::new, $place)
+        checked!(out, $place)
     };
 }
 
 /// As [`out`], for a place that may be NULL.
 macro_rules! optional_out {
     ($place:ident) => {
-        checked!($crate::arguments::Out::optional, $place)
+        checked!(optional_out, $place)
     };
 }
 
 /// The places of so many results: an [`OutEntries`]. As [`checked`].
 macro_rules! out_entries {
     ($places:ident, $needed:expr) => {
-        checked!($crate::arguments::OutEntries::new, $places, $needed)
+        checked!(out_entries, $places, $needed)
     };
 }
 
 /// As [`out_entries`], for results whose number is known only later.
 macro_rules! out_entries_up_to {
     ($places:ident, $capacity:expr) => {
-        checked!($crate::arguments::OutEntries::with_capacity, $places, $capacity)
+        checked!(out_entries_up_to, $places, $capacity)
     };
 }
 
 /// A text. As [`checked`].
 macro_rules! text {
     ($text:ident) => {
-        checked!($crate::arguments::text, $text)
+        checked!(text, &$text)
     };
 }
 
 /// A path. As [`checked`].
 macro_rules! path {
     ($path:ident) => {
-        checked!($crate::arguments::path_of, $path)
+        checked!(path, &$path)
     };
 }
 
 /// The entries of an array. As [`checked`].
 macro_rules! entries {
     ($values:ident, $count:expr) => {
-        checked!($crate::arguments::entries, $values, $count)
+        checked!(entries, &$values, $count)
     };
 }
 
 /// The bytes of a caller's memory. As [`checked`].
 macro_rules! bytes {
     ($values:ident, $count:expr) => {
-        checked!($crate::arguments::bytes_of, $values, $count)
+        checked!(bytes, &$values, $count)
     };
 }
 
@@ -222,10 +306,11 @@ fn too_many(count: usize, name: &str) -> Error {
 /// If `values` is neither NULL nor misaligned, it points to `count` values, which stay as they are during `'a`.
 #[inline]
 pub(crate) unsafe fn entries<'a, T: AnyBits>(
-    values: *const T,
+    values: &'a *const T,
     count: usize,
     name: &str,
 ) -> Result<&'a [T]> {
+    let values = *values;
     if count == 0 {
         return Ok(&[]);
     }
@@ -245,10 +330,11 @@ pub(crate) unsafe fn entries<'a, T: AnyBits>(
 /// # Safety
 /// If `value` is not NULL, it points to `bytes` readable bytes that stay as they are during `'a`.
 pub(crate) unsafe fn bytes_of<'a>(
-    value: *const c_void,
+    value: &'a *const c_void,
     bytes: usize,
     name: &str,
 ) -> Result<&'a [u8]> {
+    let value = *value;
     match bytes {
         0 => Ok(&[]),
         _ if value.is_null() => Err(null(name)),
@@ -263,8 +349,10 @@ pub(crate) unsafe fn bytes_of<'a>(
 /// Reads a caller's text.
 ///
 /// # Safety
-/// If `text` is not NULL, it is NUL-terminated and stays as it is during the call.
-pub(crate) unsafe fn text<'a>(text: *const c_char, name: &str) -> Result<&'a CStr> {
+/// If `text` is not NULL, it is NUL-terminated and stays as it is during `'a`.
+#[inline]
+pub(crate) unsafe fn text<'a>(text: &'a *const c_char, name: &str) -> Result<&'a CStr> {
+    let text = *text;
     if text.is_null() {
         return Err(null(name));
     }
@@ -276,7 +364,7 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, name: &str) -> Result<&'a CSt
 ///
 /// # Safety
 /// As [`text`].
-pub(crate) unsafe fn path_of<'a>(path: *const c_char, name: &str) -> Result<&'a Path> {
+pub(crate) unsafe fn path_of<'a>(path: &'a *const c_char, name: &str) -> Result<&'a Path> {
     // SAFETY: NULL or NUL-terminated, as this function demands.
     let path = unsafe { text(path, name) }?;
     Ok(Path::new(OsStr::from_bytes(path.to_bytes())))

@@ -43,21 +43,21 @@ pub(super) unsafe trait Grows: AnyBits {
 /// The place of a struct of results. As [`checked`].
 macro_rules! out_struct {
     ($place:ident) => {
-        checked!($crate::structs::OutStruct::new, $place)
+        checked!(out_struct, $place)
     };
 }
 
 /// A struct that describes a call, which is not zeroed. As [`checked`].
 macro_rules! described {
     ($desc:ident) => {
-        checked!($crate::structs::described, $desc)
+        checked!(described, $desc)
     };
 }
 
 /// A struct that may be zeroed. As [`checked`].
 macro_rules! read {
     ($value:ident) => {
-        checked!($crate::structs::read, $value)
+        checked!(read, $value)
     };
 }
 

@@ -57,7 +57,7 @@ any_bits!(sconce_backward_root: node, input, gradient);
 unsafe fn name_of(name: *const c_char) -> Result<String> {
     // SAFETY: C passes `name` as NULL, which is refused, or as a NUL-terminated text that stays as it is
     // during the call.
-    unsafe { text(name, "name") }.map(|name| name.to_string_lossy().into_owned())
+    unsafe { text(&name, "name") }.map(|name| name.to_string_lossy().into_owned())
 }
 
 fn graph_of(graph: *mut sconce_backward_graph) -> Result<Arc<Graph>> {

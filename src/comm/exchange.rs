@@ -6,7 +6,6 @@ use sconce_compute::collectives::{self, CommRequest, PartsOf};
 
 use super::reduce::submit;
 use super::work::sconce_comm_work;
-use crate::arguments::entries;
 use crate::handle::OpaqueHandle;
 use crate::{dtype_of, guard, sconce_comm, sconce_status, sconce_stream};
 
@@ -118,14 +117,10 @@ pub unsafe extern "C" fn sconce_comm_all_to_all_v(
 ) -> sconce_status {
     guard(|| {
         let ranks = collectives::size(sconce_comm::key(comm, "comm")?)?;
-        let list = |list, name| {
-            // SAFETY: each of the four lists that are passed below has an entry for each rank.
-            unsafe { entries(list, ranks, name) }
-        };
         let (send_counts, send_offsets) =
-            (list(send_counts, "send_counts")?, list(send_offsets, "send_offsets")?);
+            (entries!(send_counts, ranks), entries!(send_offsets, ranks));
         let (recv_counts, recv_offsets) =
-            (list(recv_counts, "recv_counts")?, list(recv_offsets, "recv_offsets")?);
+            (entries!(recv_counts, ranks), entries!(recv_offsets, ranks));
         let send = PartsOf { base: send as usize, counts: send_counts, offsets: send_offsets };
         let recv = PartsOf { base: recv as usize, counts: recv_counts, offsets: recv_offsets };
         let request = CommRequest::AllToAllV { send, recv, dtype: dtype_of(dtype)? };

@@ -109,7 +109,7 @@ impl From<Option<SleepState>> for sconce_memory_sleep_state {
 ///
 /// # Safety
 /// `desc` is NULL or points to `desc.struct_size` readable bytes, and its path is NULL or a NUL-terminated string.
-unsafe fn place(desc: *const sconce_sleep_desc) -> Result<SleepPlace> {
+unsafe fn sleep_place(desc: *const sconce_sleep_desc) -> Result<SleepPlace> {
     let sconce_sleep_desc { mode, path, .. } = described!(desc);
     let place = match mode {
         SCONCE_SLEEP_DISCARD => SleepPlace::Discard,
@@ -118,7 +118,7 @@ unsafe fn place(desc: *const sconce_sleep_desc) -> Result<SleepPlace> {
         SCONCE_SLEEP_FILE => {
             // SAFETY: C passes `path` as NULL, which is refused, or as a NUL-terminated text that stays as it is
             // during the call.
-            let path = unsafe { path_of(path, "desc.path") }?;
+            let path = unsafe { path_of(&path, "desc.path") }?;
             if path.as_os_str().is_empty() {
                 return Err(Error::invalid_argument(
                     "desc.path is empty; pass the folder for the file, \".\" for the current one",
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn sconce_memory_pool_sleep(
     desc: *const sconce_sleep_desc,
 ) -> sconce_status {
     guard(|| {
-        let place = checked!(place(desc));
+        let place = checked!(sleep_place(desc));
         sleep::sleep(sconce_memory_pool::optional(pool), device, &place)
     })
 }
@@ -260,7 +260,7 @@ pub unsafe extern "C" fn sconce_memory_sleep(
     desc: *const sconce_sleep_desc,
 ) -> sconce_status {
     guard(|| {
-        let place = checked!(place(desc));
+        let place = checked!(sleep_place(desc));
         sleep::sleep_device(device, &place)
     })
 }

@@ -7,6 +7,7 @@ use sconce_driver::{Dim3, KernelValues, LaunchConfig, LaunchShape};
 use sconce_runtime::context::runtime;
 use sconce_runtime::module;
 
+use crate::arguments::entries;
 use crate::handle::OpaqueHandle;
 use crate::structs::{read_at, refuse_zeroed};
 use crate::{CBool, guard_runtime, null, sconce_kernel, sconce_status, sconce_stream};
@@ -67,18 +68,20 @@ impl sconce_launch_desc {
 /// Reads the arguments of a launch.
 ///
 /// # Safety
-/// As [`list`] for both lists, and each address is NULL or that of as many bytes as its size says.
+/// As [`entries`] for both lists, and each address is NULL or that of as many bytes as its size says.
 #[inline(always)]
-unsafe fn values<'a>(
-    arguments: *const *const c_void,
-    argument_bytes: *const usize,
+unsafe fn launch_values<'a>(
+    arguments: &'a *const *const c_void,
+    argument_bytes: &'a *const usize,
     argument_count: usize,
 ) -> Result<KernelValues<'a>> {
     if argument_count > MOST_ARGUMENTS {
         return Err(too_many(argument_count));
     }
-    let addresses = entries!(arguments, argument_count);
-    let bytes = entries!(argument_bytes, argument_count);
+    // SAFETY: unless NULL or misaligned, it points to so many addresses: this function demands it.
+    let addresses = unsafe { entries(arguments, argument_count, "arguments") }?;
+    // SAFETY: unless NULL or misaligned, it points to so many sizes: this function demands it.
+    let bytes = unsafe { entries(argument_bytes, argument_count, "argument_bytes") }?;
     if addresses.iter().any(|address| address.is_null()) {
         return Err(missing(addresses));
     }
@@ -106,7 +109,7 @@ fn missing(addresses: &[*const c_void]) -> Error {
 /// # Safety
 /// As [`read_at`].
 #[inline(always)]
-unsafe fn request(desc: *const sconce_launch_desc) -> Result<LaunchConfig> {
+unsafe fn launch_request(desc: *const sconce_launch_desc) -> Result<LaunchConfig> {
     let mut place = None;
     // SAFETY: `desc`, if it is neither NULL nor misaligned, has as many readable bytes as its first field
     // says. The reference ends with this function, during the call of C.
@@ -150,8 +153,8 @@ pub unsafe extern "C" fn sconce_kernel_launch(
         // First of all it refuses a forked child.
         let runtime = runtime()?;
         let kernel = sconce_kernel::key(kernel, "kernel")?;
-        let config = checked!(request(desc));
-        let values = checked!(values(arguments, argument_bytes, argument_count));
+        let config = checked!(launch_request(desc));
+        let values = checked!(launch_values(&arguments, &argument_bytes, argument_count));
         module::launch(runtime, kernel, &config, &values)
     })
 }
@@ -179,8 +182,8 @@ pub unsafe extern "C" fn sconce_kernel_launch_on(
     guard_runtime(|| {
         let runtime = runtime()?;
         let kernel = sconce_kernel::key(kernel, "kernel")?;
-        let config = checked!(request(desc));
-        let values = checked!(values(arguments, argument_bytes, argument_count));
+        let config = checked!(launch_request(desc));
+        let values = checked!(launch_values(&arguments, &argument_bytes, argument_count));
         module::launch_on(runtime, stream.resolve(runtime)?, kernel, &config, &values)
     })
 }

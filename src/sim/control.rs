@@ -6,14 +6,15 @@ use sconce_base::error::{Error, Result};
 use sconce_runtime::context::runtime;
 
 use crate::sim::controls as sim;
-use crate::{CBool, guard, sconce_status, sconce_stream};
+use crate::{CBool, guard, sconce_status, sconce_stream, text};
 
 /// The name of a driver call.
 ///
 /// # Safety
-/// If `call` is not NULL, it is NUL-terminated and stays as it is during the call.
-unsafe fn call_name<'a>(call: *const c_char) -> Result<&'a str> {
-    let name = text!(call);
+/// If `call` is not NULL, it is NUL-terminated and stays as it is while the result is used.
+unsafe fn call_name(call: &*const c_char) -> Result<&str> {
+    // SAFETY: NULL, or NUL-terminated for as long, as this function demands.
+    let name = unsafe { text(call, "call") }?;
     name.to_str().map_err(|_| Error::invalid_argument("call is not UTF-8"))
 }
 
@@ -99,7 +100,7 @@ pub unsafe extern "C" fn sconce_sim_get_call_count(
     out_count: *mut u64,
 ) -> sconce_status {
     guard(|| {
-        let call = checked!(call_name(call));
+        let call = checked!(call_name(&call));
         let out_count = out!(out_count);
         out_count.write(sim::call_count(call)?);
         Ok(())
@@ -126,7 +127,7 @@ pub unsafe extern "C" fn sconce_sim_inject_fault(
     code: i32,
 ) -> sconce_status {
     guard(|| {
-        let call = checked!(call_name(call));
+        let call = checked!(call_name(&call));
         sim::fail_call(call, nth, code)
     })
 }
@@ -146,7 +147,7 @@ pub unsafe extern "C" fn sconce_sim_inject_async_fault(
     code: i32,
 ) -> sconce_status {
     guard(|| {
-        let call = checked!(call_name(call));
+        let call = checked!(call_name(&call));
         sim::fail_operation(call, nth, code)
     })
 }

@@ -5,20 +5,23 @@ use std::ffi::{c_char, c_void};
 use sconce_base::error::{Error, Result};
 
 use super::{sconce_store, store_of, timeout_of, world_size_of};
+use crate::arguments::entries;
 use crate::{guard, null, sconce_status, text};
 
 /// A caller's keys.
 ///
 /// # Safety
-/// If `keys` is neither NULL nor misaligned, it points to `count` texts or NULL.
-unsafe fn keys_of<'a>(keys: *const *const c_char, count: usize) -> Result<Vec<&'a [u8]>> {
+/// If `keys` is neither NULL nor misaligned, it points to `count` texts or NULL, which
+/// stay as they are during `'a`.
+unsafe fn keys_of<'a>(keys: &'a *const *const c_char, count: usize) -> Result<Vec<&'a [u8]>> {
     if count == 0 {
         return Err(Error::invalid_argument("count is 0; name at least one key"));
     }
-    let keys = entries!(keys, count);
-    let named = |(index, key): (usize, &*const c_char)| {
+    // SAFETY: `count` texts or NULL, as this function demands.
+    let keys = unsafe { entries(keys, count, "keys") }?;
+    let named = |(index, key): (usize, &'a *const c_char)| {
         // SAFETY: an entry of `keys`: NULL or a text, as this function demands.
-        unsafe { text(*key, &format!("keys[{index}]")) }.map(std::ffi::CStr::to_bytes)
+        unsafe { text(key, &format!("keys[{index}]")) }.map(std::ffi::CStr::to_bytes)
     };
     keys.iter().enumerate().map(named).collect()
 }
@@ -192,7 +195,7 @@ pub unsafe extern "C" fn sconce_store_check(
     guard(|| {
         let out_present = out!(out_present);
         let store = store_of(store)?;
-        out_present.write(store.check(&checked!(keys_of(keys, count)))?);
+        out_present.write(store.check(&checked!(keys_of(&keys, count)))?);
         Ok(())
     })
 }
@@ -216,7 +219,7 @@ pub unsafe extern "C" fn sconce_store_wait(
 ) -> sconce_status {
     guard(|| {
         let store = store_of(store)?;
-        store.wait(&checked!(keys_of(keys, count)), timeout_of(timeout_ms)?)
+        store.wait(&checked!(keys_of(&keys, count)), timeout_of(timeout_ms)?)
     })
 }
 

@@ -205,7 +205,7 @@ pub(crate) unsafe fn tensors_of(
     name: &str,
 ) -> Result<Vec<Tensor>> {
     // SAFETY: unless NULL or misaligned, `tensors` points to `count` handles: this function demands it.
-    let handles = unsafe { entries(tensors, count, name) }?;
+    let handles = unsafe { entries(&tensors, count, name) }?;
     // Each is written to its place: tensors are large.
     let mut found = Vec::new();
     found.resize_with(handles.len(), Tensor::default);

@@ -20,9 +20,10 @@
 
 /// The tensors of an array of handles. As [`checked`].
 macro_rules! tensors {
-    ($tensors:ident, $count:expr) => {
-        checked!($crate::tensor::handle::tensors_of, $tensors, $count)
-    };
+    ($tensors:ident, $count:expr) => {{
+        use $crate::tensor::handle::tensors_of;
+        checked!(tensors_of, $tensors, $count)
+    }};
 }
 
 /// Runs the body of a C function whose out-parameter receives a new handle of the tensor that the block makes.
@@ -52,17 +53,17 @@ macro_rules! new_handle {
 /// Reads the options of a new tensor. Otherwise as [`checked`].
 macro_rules! asked {
     ($options:ident) => {{
-        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
-        let asked = $crate::tensor::options::Asked::read($options)?;
-        asked
+        use $crate::tensor::options::asked_of;
+        checked!(asked_of($options))
     }};
 }
 
 /// Reads a number that may be NULL. Otherwise as [`checked`].
 macro_rules! optional_scalar {
-    ($scalar:ident) => {
-        checked!($crate::tensor::scalar::optional_scalar, $scalar)
-    };
+    ($scalar:ident) => {{
+        use $crate::tensor::scalar::optional_scalar;
+        checked!(optional_scalar, $scalar)
+    }};
 }
 
 /// Reads a number. Otherwise as [`checked`].

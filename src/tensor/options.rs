@@ -79,31 +79,31 @@ pub(super) struct Asked {
     pub(super) format: MemoryFormat,
 }
 
-impl Asked {
-    /// Reads the options of a call; NULL leaves all to it.
-    ///
-    /// # Safety
-    /// If `options` is neither NULL nor misaligned, it points to as many readable bytes as its first field says.
-    pub(super) unsafe fn read(options: *const sconce_tensor_options) -> Result<Asked> {
-        if options.is_null() {
-            let format = MemoryFormat::Preserve;
-            return Ok(Asked { dtype: None, place: None, pinned: false, format });
-        }
-        let options = read!(options);
-        if options.reserved != [0; 7] {
-            return Err(Error::invalid_argument(
-                "options.reserved is not 0; begin with SCONCE_TENSOR_OPTIONS_INIT",
-            ));
-        }
-        let place = if options.device == -1 { None } else { Some(Place::resolve(options.device)?) };
-        Ok(Asked {
-            dtype: optional_dtype(options.dtype, "options.dtype")?,
-            place,
-            pinned: options.pinned.field("options.pinned")?,
-            format: format_of(options.memory_format, "options.memory_format")?,
-        })
+/// Reads the options of a call; NULL leaves all to it.
+///
+/// # Safety
+/// If `options` is neither NULL nor misaligned, it points to as many readable bytes as its first field says.
+pub(super) unsafe fn asked_of(options: *const sconce_tensor_options) -> Result<Asked> {
+    if options.is_null() {
+        let format = MemoryFormat::Preserve;
+        return Ok(Asked { dtype: None, place: None, pinned: false, format });
     }
+    let options = read!(options);
+    if options.reserved != [0; 7] {
+        return Err(Error::invalid_argument(
+            "options.reserved is not 0; begin with SCONCE_TENSOR_OPTIONS_INIT",
+        ));
+    }
+    let place = if options.device == -1 { None } else { Some(Place::resolve(options.device)?) };
+    Ok(Asked {
+        dtype: optional_dtype(options.dtype, "options.dtype")?,
+        place,
+        pinned: options.pinned.field("options.pinned")?,
+        format: format_of(options.memory_format, "options.memory_format")?,
+    })
+}
 
+impl Asked {
     /// The place of a new tensor, if the caller's options say it: only memory of the CPU is page-locked.
     #[inline]
     fn place_of_new(&self) -> Option<Place> {
