@@ -99,6 +99,11 @@ macro_rules! checked {
         let value = reader!($function)(&$pointer, $($more,)* stringify!($pointer))?;
         value
     }};
+    ($function:ident, &$pointer:ident $(, $more:expr)*; remedy: $remedy:literal) => {{
+        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
+        let value = reader!($function)(&$pointer, $($more,)* stringify!($pointer));
+        value.map_err(|error| $crate::arguments::with_remedy(&error, $remedy))?
+    }};
     ($function:ident($(&$pointer:ident),+ $(, $more:ident)*)) => {{
         #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
         let value = reader!($function)($(&$pointer,)+ $($more),*)?;
@@ -153,17 +158,18 @@ macro_rules! path {
     };
 }
 
-/// The entries of an array. As [`checked`].
+/// The entries of an array. An error also says what to do (`remedy`) where the parameter's name does not tell. As
+/// [`checked`].
 macro_rules! entries {
-    ($values:ident, $count:expr) => {
-        checked!(entries, &$values, $count)
+    ($values:ident, $count:expr $(; remedy: $remedy:literal)?) => {
+        checked!(entries, &$values, $count $(; remedy: $remedy)?)
     };
 }
 
-/// The bytes of a caller's memory. As [`checked`].
+/// The bytes of a caller's memory, and the parameter that is their number. As [`checked`].
 macro_rules! bytes {
-    ($values:ident, $count:expr) => {
-        checked!(bytes, &$values, $count)
+    ($values:ident, $bytes:ident) => {
+        checked!(bytes, &$values, $bytes, stringify!($bytes))
     };
 }
 
@@ -248,7 +254,7 @@ impl<T: Copy> OutEntries<T> {
         let OutEntries { places, capacity, name } = *self;
         if count > capacity {
             return Err(Error::invalid_argument(format!(
-                "capacity is {capacity}, but {name} receives {count} entries"
+                "capacity is {capacity}, but {name} receives {count} entries; pass an array for all"
             )));
         }
         if count != 0 && places.is_null() {
@@ -283,6 +289,20 @@ pub(crate) fn null(name: &str) -> Error {
 #[inline(never)]
 pub(crate) fn misaligned(name: &str) -> Error {
     Error::invalid_argument(format!("{name} is not aligned for its type"))
+}
+
+/// A number of bytes that no memory has.
+#[cold]
+#[inline(never)]
+pub(crate) fn beyond_addresses(bytes: usize, name: &str) -> Error {
+    Error::invalid_argument(format!("{name} is {bytes}; that exceeds the address space"))
+}
+
+/// An error about a parameter, which also says what to do.
+#[cold]
+#[inline(never)]
+pub(crate) fn with_remedy(error: &Error, remedy: &str) -> Error {
+    Error::invalid_argument(format!("{}; {remedy}", error.message()))
 }
 
 /// More entries than any program passes: a larger number is one that was not set.
@@ -332,15 +352,14 @@ pub(crate) unsafe fn entries<'a, T: AnyBits>(
 pub(crate) unsafe fn bytes_of<'a>(
     value: &'a *const c_void,
     bytes: usize,
+    bytes_name: &str,
     name: &str,
 ) -> Result<&'a [u8]> {
     let value = *value;
     match bytes {
         0 => Ok(&[]),
         _ if value.is_null() => Err(null(name)),
-        _ if bytes > isize::MAX as usize => {
-            Err(Error::invalid_argument(format!("{name} cannot have {bytes} bytes")))
-        }
+        _ if bytes > isize::MAX as usize => Err(beyond_addresses(bytes, bytes_name)),
         // SAFETY: not NULL and not larger than memory can be; this function demands so many readable bytes.
         _ => Ok(unsafe { std::slice::from_raw_parts(value.cast::<u8>(), bytes) }),
     }
@@ -399,5 +418,24 @@ mod tests {
             let later = unsafe { OutEntries::with_capacity(places, 2, "out_a") };
             assert!(later.unwrap().write(&[1]).err().unwrap().message().starts_with(words));
         }
+    }
+
+    #[test]
+    fn errors_name_the_parameter_and_the_remedy() {
+        unsafe fn read_one(values: *const i32) -> Result<i32> {
+            Ok(entries!(values, 1; remedy: "pass one number")[0])
+        }
+        // SAFETY: NULL is allowed.
+        let null = unsafe { read_one(std::ptr::null()) };
+        assert_eq!(null.err().unwrap().message(), "values is NULL; pass one number");
+        // SAFETY: a number.
+        assert_eq!(unsafe { read_one(&5) }.ok(), Some(5));
+
+        unsafe fn read_bytes(image: *const c_void, image_bytes: usize) -> Result<usize> {
+            Ok(bytes!(image, image_bytes).len())
+        }
+        // SAFETY: so many bytes are refused before any is read.
+        let refused = unsafe { read_bytes(NonNull::<u8>::dangling().as_ptr().cast(), usize::MAX) };
+        assert!(refused.err().unwrap().message().starts_with("image_bytes is 184467"));
     }
 }

@@ -10,6 +10,7 @@ use sconce_base::program_code::later;
 use sconce_sim::{SimKernel, SimLaunch};
 use sconce_tensors::tensor::ForeignOwner;
 
+use crate::arguments::beyond_addresses;
 use crate::sim::controls as sim;
 use crate::{guard, null as null_argument, sconce_deleter, sconce_status};
 
@@ -181,7 +182,9 @@ pub unsafe extern "C" fn sconce_sim_register_kernel(
                 "parameter_count is {parameter_count}; at most 1024 are possible"
             )));
         }
-        let parameters = entries!(parameter_bytes, parameter_count).to_vec();
+        let parameters =
+            entries!(parameter_bytes, parameter_count; remedy: "pass the bytes of each parameter")
+                .to_vec();
         let own = parameters.clone();
         let mut registered = Registered { function, user, deleter: None, parameters: own };
         // A refused registration does not call the deleter.
@@ -273,7 +276,7 @@ fn check_bytes(bytes: usize) -> Result<()> {
     if bytes <= isize::MAX as usize {
         return Ok(());
     }
-    Err(Error::invalid_argument(format!("bytes is {bytes}; that exceeds the address space")))
+    Err(beyond_addresses(bytes, "bytes"))
 }
 
 /// Fails a launch and its device, from the function that runs in place of its kernel, as an
