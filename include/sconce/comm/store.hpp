@@ -76,8 +76,8 @@ class [[nodiscard]] Store {
   /// Waits for a key, and returns its value.
   /// \throws Error `SCONCE_ERROR_TIMEOUT` if the key does not appear in time
   [[nodiscard]] std::string get(const std::string& key, Milliseconds timeout = kDefaultTimeout) {
-    return value_of([&](void* buffer, std::size_t room, std::size_t* bytes) {
-      return ::sconce_store_get(get(), key.c_str(), timeout.count(), buffer, room, bytes);
+    return value_of([&](void* buffer, std::size_t capacity, std::size_t* bytes) {
+      return ::sconce_store_get(get(), key.c_str(), timeout.count(), buffer, capacity, bytes);
     });
   }
   /// Adds to a counter, and returns the sum. A missing counter counts as 0.
@@ -92,7 +92,7 @@ class [[nodiscard]] Store {
   std::string compareSet(const std::string& key, std::string_view expected,
                          std::string_view desired) {
     // Once is enough: the value is one of three, and a second call would be another exchange.
-    std::string value(kRoom + expected.size() + desired.size(), '\0');
+    std::string value(kFirstCapacity + expected.size() + desired.size(), '\0');
     std::size_t bytes = 0;
     detail::check(::sconce_store_compare_set(get(), key.c_str(), expected.data(), expected.size(),
                                              desired.data(), desired.size(), &value[0],
@@ -158,8 +158,8 @@ class [[nodiscard]] Store {
   [[nodiscard]] sconce_store* get() const noexcept { return store_.get(); }
 
  private:
-  // Most values fit.
-  static constexpr std::size_t kRoom = 512;
+  // Most values fit into it.
+  static constexpr std::size_t kFirstCapacity = 512;
 
   struct Destroy {
     void operator()(sconce_store* store) const noexcept {
@@ -177,7 +177,7 @@ class [[nodiscard]] Store {
   /// The whole value from a call that writes as much as fits.
   template <class Call>
   static std::string value_of(Call&& call) {
-    std::string value(kRoom, '\0');
+    std::string value(kFirstCapacity, '\0');
     while (true) {
       std::size_t bytes = 0;
       detail::check(call(&value[0], value.size(), &bytes));

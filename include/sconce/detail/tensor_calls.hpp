@@ -23,12 +23,12 @@ Tensor tensor_of(Call&& call) {
   return Tensor::adopt(tensor);
 }
 
-/// Returns the tensors that `call` writes to an array with the given room.
+/// Returns the tensors that `call` writes to an array with the given capacity.
 template <class Call>
-std::vector<Tensor> tensors_of(std::size_t room, Call&& call) {
+std::vector<Tensor> tensors_of(std::size_t capacity, Call&& call) {
   // Objects first: nothing throws between the call and their ownership.
-  std::vector<Tensor> tensors(room);
-  std::vector<sconce_tensor*> handles(std::max<std::size_t>(room, 1));
+  std::vector<Tensor> tensors(capacity);
+  std::vector<sconce_tensor*> handles(std::max<std::size_t>(capacity, 1));
   std::size_t count = 0;
   check(call(handles.data(), &count));
   for (std::size_t index = 0; index < count; ++index) {

@@ -151,17 +151,17 @@ inline std::vector<Tensor> Tensor::chunk(std::int64_t chunks, std::int64_t dim) 
   // A dimension without elements has as many empty parts as were requested.
   const std::int64_t all = size(dim);
   const std::int64_t most = all == 0 ? std::max<std::int64_t>(chunks, 1) : all;
-  const auto room = static_cast<std::size_t>(std::clamp<std::int64_t>(chunks, 1, most));
-  return detail::tensors_of(room, [&](sconce_tensor** out, std::size_t* count) {
-    return ::sconce_tensor_chunk(get(), chunks, dim, out, room, count);
+  const auto capacity = static_cast<std::size_t>(std::clamp<std::int64_t>(chunks, 1, most));
+  return detail::tensors_of(capacity, [&](sconce_tensor** out, std::size_t* count) {
+    return ::sconce_tensor_chunk(get(), chunks, dim, out, capacity, count);
   });
 }
 inline std::vector<Tensor> Tensor::split(std::int64_t split_size, std::int64_t dim) const {
   const std::int64_t all = size(dim);
   const std::int64_t parts = split_size > 0 ? all / split_size + (all % split_size != 0) : 1;
-  const auto room = static_cast<std::size_t>(std::max<std::int64_t>(parts, 1));
-  return detail::tensors_of(room, [&](sconce_tensor** out, std::size_t* count) {
-    return ::sconce_tensor_split(get(), split_size, dim, out, room, count);
+  const auto capacity = static_cast<std::size_t>(std::max<std::int64_t>(parts, 1));
+  return detail::tensors_of(capacity, [&](sconce_tensor** out, std::size_t* count) {
+    return ::sconce_tensor_split(get(), split_size, dim, out, capacity, count);
   });
 }
 inline std::vector<Tensor> Tensor::split(IntArrayRef split_sizes, std::int64_t dim) const {
@@ -169,16 +169,16 @@ inline std::vector<Tensor> Tensor::split(IntArrayRef split_sizes, std::int64_t d
 }
 inline std::vector<Tensor> Tensor::split_with_sizes(IntArrayRef split_sizes,
                                                     std::int64_t dim) const {
-  const std::size_t room = split_sizes.size();
-  return detail::tensors_of(room, [&](sconce_tensor** out, std::size_t* count) {
+  const std::size_t capacity = split_sizes.size();
+  return detail::tensors_of(capacity, [&](sconce_tensor** out, std::size_t* count) {
     return ::sconce_tensor_split_with_sizes(get(), split_sizes.data(), split_sizes.size(), dim, out,
-                                            room, count);
+                                            capacity, count);
   });
 }
 inline std::vector<Tensor> Tensor::unbind(std::int64_t dim) const {
-  const auto room = static_cast<std::size_t>(size(dim));
-  return detail::tensors_of(room, [&](sconce_tensor** out, std::size_t* count) {
-    return ::sconce_tensor_unbind(get(), dim, out, room, count);
+  const auto capacity = static_cast<std::size_t>(size(dim));
+  return detail::tensors_of(capacity, [&](sconce_tensor** out, std::size_t* count) {
+    return ::sconce_tensor_unbind(get(), dim, out, capacity, count);
   });
 }
 
