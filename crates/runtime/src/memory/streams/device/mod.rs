@@ -1,5 +1,5 @@
 //! The state of a device that its caches share: the statistics, the locks, and what makes a request take the
-//! long way. Nothing here knows the caches.
+//! slow path. Nothing here knows the caches.
 //!
 //! | file | idea |
 //! |---|---|
