@@ -86,7 +86,7 @@ fn draw_for_other_code(
     let mut launch = Some(launch);
     loop {
         let pending = with_state(key, |state| {
-            state.return_to_host(work)?;
+            state.return_to_host_if_done(work)?;
             let record = match &state.at {
                 StateAt::Launch(record) => return Ok(Some(Arc::clone(record))),
                 StateAt::Device(record) => record,

@@ -68,7 +68,7 @@ fn seed_and_offset(key: Key) -> Result<(u64, u64)> {
     }
     let work = ProcessDevices(runtime()?);
     let found = with_state(key, |state| {
-        state.return_to_host(&work)?;
+        state.return_to_host_if_done(&work)?;
         Ok(OffsetAt::of(state))
     })?;
     // The lock is not held during a wait.

@@ -18,8 +18,8 @@ impl GeneratorState {
         (self.seed, offset)
     }
 
-    /// Returns the state to the host once the launches are done in whose record it is.
-    pub(super) fn return_to_host(&mut self, work: &dyn DeviceWork) -> Result<()> {
+    /// Returns the state to the host if the launches are done in whose record it is.
+    pub(super) fn return_to_host_if_done(&mut self, work: &dyn DeviceWork) -> Result<()> {
         if let StateAt::Launch(record) = &self.at
             && record.is_past(work)?
             && let Some((_, offset)) = record.told(work)
@@ -47,7 +47,7 @@ impl GeneratorState {
         stream: StreamRef,
         increment: u64,
     ) -> Result<Draw> {
-        self.return_to_host(work)?;
+        self.return_to_host_if_done(work)?;
         if let StateAt::Host = self.at {
             let (seed, offset) = self.reserve(increment);
             return Ok(Draw::Host { seed, offset });
@@ -67,7 +67,7 @@ impl GeneratorState {
         increment: u64,
         cell: DevicePtr,
     ) -> Result<()> {
-        self.return_to_host(work)?;
+        self.return_to_host_if_done(work)?;
         match self.at.record() {
             Some(record) => {
                 record.use_on(work, stream, || record.take(work, stream, increment, cell))
@@ -88,7 +88,7 @@ impl GeneratorState {
         record: &Arc<DeviceRecord>,
         launch: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
-        self.return_to_host(work)?;
+        self.return_to_host_if_done(work)?;
         let is_there = matches!(&self.at, StateAt::Launch(other) if Arc::ptr_eq(other, record));
         record.use_on(work, stream, || {
             match self.at.record() {

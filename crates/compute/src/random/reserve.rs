@@ -45,7 +45,7 @@ fn reserve_elsewhere(key: Key, increment: u64) -> Result<(u64, u64)> {
     let work = ProcessDevices(runtime()?);
     loop {
         let found = with_state(key, |state| {
-            state.return_to_host(&work)?;
+            state.return_to_host_if_done(&work)?;
             Ok(match &state.at {
                 StateAt::Launch(record) => Reserved::Pending(Arc::clone(record)),
                 StateAt::Device(record) => Reserved::Device(record),

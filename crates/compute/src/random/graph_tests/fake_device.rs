@@ -282,7 +282,7 @@ impl FakeDevice {
     /// Seed and offset of a generator, wherever they are.
     pub(super) fn truth(&self, key: Key) -> (u64, u64) {
         with_state(key, |state| {
-            state.return_to_host(self)?;
+            state.return_to_host_if_done(self)?;
             match state.at.record() {
                 None => Ok((state.seed, state.offset)),
                 Some(record) => record.read(self),
