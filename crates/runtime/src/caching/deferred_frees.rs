@@ -149,11 +149,11 @@ impl DeferredFrees {
         } else if !block.streams.is_empty() {
             self.put_off.push(id);
         }
-        self.recount(counters, id);
+        self.update(counters, id);
     }
 
-    /// Counts a block anew, and moves it to the complete ones if it waits for nothing.
-    fn recount(&mut self, counters: &DelayCounters, id: BlockId) {
+    /// Updates the counters for a block, and moves it to the complete ones if it waits for nothing.
+    fn update(&mut self, counters: &DelayCounters, id: BlockId) {
         let Some(block) = self.blocks.get_mut(&id) else { return };
         let counts = block.events != 0 || !block.is_parked();
         match (block.counted, counts) {
@@ -173,7 +173,7 @@ impl DeferredFrees {
         if let Some(block) = self.blocks.get_mut(&id) {
             block.events -= 1;
         }
-        self.recount(counters, id);
+        self.update(counters, id);
     }
 
     /// Takes out a block that no stream uses any more. Its owner takes it back, and then calls
@@ -260,7 +260,7 @@ impl DeferredFrees {
         let due: Vec<BlockId> = self.parked.extract_if(.., lacks_none).collect();
         counters.unpark(due.len());
         for id in due {
-            self.recount(counters, id);
+            self.update(counters, id);
         }
     }
 
