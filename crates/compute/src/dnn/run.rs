@@ -47,7 +47,7 @@ pub fn convolution(request: &ConvolutionRequest, a: usize, b: usize, result: usi
         }
         ConvolutionTask::Convolve(mut problem, bytes) => {
             let stream = stream::current_on(runtime, arguments.device(runtime, &bytes)?)?;
-            let pointers = arguments.resolve(&mut problem)?;
+            let pointers = arguments.place(&mut problem)?;
             match usual_strides(&problem.filter, problem.spatial) {
                 Some(strides) => problem.filter.strides = strides,
                 None => return convolve_packed(runtime, stream, problem, pointers),
@@ -106,8 +106,9 @@ impl Arguments<'_> {
         operand::device_of(runtime, &used)
     }
 
-    /// Notes the alignments, and returns the addresses of input, filter and output.
-    fn resolve(&self, problem: &mut Convolution) -> Result<[DevicePtr; 3]> {
+    /// Returns the addresses of input, filter and output, and sets the alignments in `problem`. Refuses a result that
+    /// overlaps an operand.
+    fn place(&self, problem: &mut Convolution) -> Result<[DevicePtr; 3]> {
         let mut pointers = [DevicePtr(0); 3];
         for (role, address) in self.roles.into_iter().zip(self.addresses) {
             pointers[role] = DevicePtr(address as u64);
