@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(said::<rank::Gate>(&[], 1), None);
         assert_eq!(said::<rank::Gate>(&[(RESCUE, 1, LockHold::Alone)], 2), None);
         let held = [(GATE, 1, LockHold::Alone), (CACHE, 2, LockHold::Alone)];
-        assert_eq!(said::<rank::DeviceStats>(&held, 3), None);
+        assert_eq!(said::<rank::DeviceAccounting>(&held, 3), None);
         for hold in [LockHold::Alone, LockHold::Shared] {
             assert!(said::<rank::Rescue>(&[(GATE, 1, hold)], 2).is_some(), "{hold:?}");
             assert!(
@@ -252,11 +252,14 @@ mod tests {
         let locks = HeldLocks { count: Cell::new(0), places: [const { Cell::new(None) }; MOST] };
         locks.add(GATE, 1, LockHold::Alone);
         (2..50).for_each(|address| locks.add(CACHE, address, LockHold::Alone));
-        locks.add(rank::DeviceStats::CLASS, 60, LockHold::Alone);
+        locks.add(rank::DeviceAccounting::CLASS, 60, LockHold::Alone);
         locks.remove(GATE, LockHold::Alone);
         (2..50).for_each(|_| locks.remove(CACHE, LockHold::Alone));
-        assert_eq!(locks.all().map(|held| held.class.name).collect::<Vec<_>>(), ["DeviceStats"]);
-        locks.remove(rank::DeviceStats::CLASS, LockHold::Alone);
+        assert_eq!(
+            locks.all().map(|held| held.class.name).collect::<Vec<_>>(),
+            ["DeviceAccounting"]
+        );
+        locks.remove(rank::DeviceAccounting::CLASS, LockHold::Alone);
         assert_eq!(locks.all().count(), 0);
     }
 

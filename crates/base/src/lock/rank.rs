@@ -149,7 +149,7 @@ ranks! {
     PinnedDeferred: "host_memory/cache: freed blocks that wait for events",
     PinnedHeap: "host_memory/cache: the heap of pinned memory",
     Segments: "memory/streams/live_blocks: which cache an address is in",
-    DeviceStats: "memory/figures/device_stats: the sums of a device",
+    DeviceAccounting: "memory/figures/device_accounting: the sums of a device",
     HistorySetting: "memory/history: histories are switched on or off",
     History: "memory/history: the history of a device",
     Sleepers: "memory/streams/sleepers: which pools are asleep",

@@ -66,10 +66,10 @@ fn device_caches(device: DeviceIndex) -> Result<(), String> {
     if waiting != home.has_waiting() {
         return Err(format!("blocks wait for events: {waiting}; the device counts otherwise"));
     }
-    let stats = home.stats.lock();
+    let accounting = home.accounting.lock();
     for (row, sums) in granted.iter().enumerate() {
         for (figure, sum) in sums.iter().enumerate() {
-            let known = stats.quotas.granted(row, figure);
+            let known = accounting.quotas.granted(row, figure);
             if *sum != known {
                 return Err(format!("figure {figure} of row {row}: {sum} granted, {known} known"));
             }

@@ -5,7 +5,7 @@ use sconce_base::lock::{LockRank, rank};
 use super::raw::{FIRST_RUN, GROWTH, LONGEST_RUN};
 
 type BiasedLock<T> = super::BiasedLock<rank::Cache, T>;
-type OtherLock<T> = super::BiasedLock<rank::DeviceStats, T>;
+type OtherLock<T> = super::BiasedLock<rank::DeviceAccounting, T>;
 use sconce_base::announcements::has_fence;
 use sconce_base::sync::Ordering;
 use sconce_base::thread_state::owner_word;

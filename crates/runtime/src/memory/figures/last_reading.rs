@@ -14,7 +14,8 @@ pub(crate) struct LastReading {
 pub(crate) struct StateNumbers {
     /// Changes of all caches of the device together. Each only rises, and caches stay, so the sum tells of any.
     pub(crate) caches: u64,
-    pub(crate) device_stats: u64,
+    /// Changes of the device's accounting.
+    pub(crate) accounting: u64,
     /// The number of the settings.
     pub(crate) settings: u64,
 }

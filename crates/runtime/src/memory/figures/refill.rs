@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use sconce_base::lock::{OnceCell, rank};
 
-use super::device_stats::DeviceStatsLock;
+use super::device_accounting::DeviceAccountingLock;
 use super::stream_stats::StreamStats;
 use crate::caching::count_refill;
 
@@ -30,7 +30,7 @@ pub(crate) trait OtherStreams {
 /// Refills the quotas of a stream: from what is unspent, else from the other streams, else by raising the peaks. The
 /// lock of the stream's cache is held.
 pub(crate) fn refill(
-    device: &DeviceStatsLock,
+    device: &DeviceAccountingLock,
     stats: &mut StreamStats,
     others: &impl OtherStreams,
 ) {

@@ -26,8 +26,8 @@ pub(super) fn is_due(home: &DeviceMemory) -> bool {
 fn excess(home: &DeviceMemory) -> u64 {
     let threshold = settings::current().garbage_collection_threshold;
     let (limit, reserved) = {
-        let stats = home.stats.lock();
-        (stats.limit, stats.reserved())
+        let accounting = home.accounting.lock();
+        (accounting.limit, accounting.reserved())
     };
     limit.map_or(0, |limit| reserved.saturating_sub((threshold * limit as f64) as u64))
 }

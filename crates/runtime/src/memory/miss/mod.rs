@@ -90,7 +90,7 @@ fn climb(miss: &Miss<'_>) -> Result<u64> {
     if let Some(address) = other_modules::ask(miss)? {
         return Ok(address);
     }
-    home.stats.lock().num_ooms += 1;
+    home.accounting.lock().num_ooms += 1;
     let rounded = miss.request.rounded;
     Err(out_of_memory::report(runtime, cache, miss.segment_bytes, wanted, rounded))
 }

@@ -237,7 +237,7 @@ fn build(
     let (driver, device, home) = (runtime.driver(), miss.device(), cache.home);
     let have: u64 = lent.iter().map(|pages| pages.was.bytes).sum();
     let fresh_bytes = place.need.saturating_sub(have).next_multiple_of(SMALLEST_PAGE);
-    if fresh_bytes != 0 && !home.stats.lock().set_aside(fresh_bytes) {
+    if fresh_bytes != 0 && !home.accounting.lock().set_aside(fresh_bytes) {
         lent_pages::put_back(pages, lent);
         return Ok(Attempt::NoMemory);
     }
@@ -254,7 +254,7 @@ fn build(
         Ok(made) => made,
         Err(error) => {
             if fresh_bytes != 0 {
-                home.stats.lock().cancel(fresh_bytes);
+                home.accounting.lock().cancel(fresh_bytes);
             }
             lent_pages::put_back(pages, lent);
             return match error.status() {
@@ -294,7 +294,7 @@ fn adopt_run(
     let &Miss { cache, wanted, .. } = miss;
     let request = BlockRequest { pool: inner.heap.pool(wanted.pool), ..miss.request };
     if fresh_bytes != 0 {
-        cache.home.stats.lock().gained_pages(POOL_OF_PAGES, fresh_bytes);
+        cache.home.accounting.lock().gained_pages(POOL_OF_PAGES, fresh_bytes);
     }
     for page in lent.iter().flat_map(|lent| &lent.pages) {
         pages.table.set_spare(page.address);

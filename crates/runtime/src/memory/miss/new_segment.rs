@@ -41,13 +41,13 @@ pub(super) fn get(miss: &Miss<'_>, moves: Moves, passage: &impl Passage) -> Resu
     }
     let &Miss { runtime, cache, wanted, segment_bytes, .. } = miss;
     let bytes = segment_bytes as u64;
-    if !cache.home.stats.lock().set_aside(bytes) {
+    if !cache.home.accounting.lock().set_aside(bytes) {
         return Ok(None);
     }
     let address = match source::plain::obtain(runtime, miss.device(), segment_bytes) {
         Ok(address) => address.0,
         Err(error) => {
-            cache.home.stats.lock().cancel(bytes);
+            cache.home.accounting.lock().cancel(bytes);
             return match error.status() {
                 Status::OutOfMemory => Ok(None),
                 _ => Err(error),
@@ -61,10 +61,10 @@ pub(super) fn get(miss: &Miss<'_>, moves: Moves, passage: &impl Passage) -> Resu
     let kind = kind_of(request.bins());
     let oversize = bytes >= request.fit.max_split;
     {
-        let mut stats = cache.home.stats.lock();
-        stats.gained(kind, bytes);
+        let mut accounting = cache.home.accounting.lock();
+        accounting.gained(kind, bytes);
         if oversize {
-            stats.oversize_segments.increase(1);
+            accounting.oversize_segments.increase(1);
         }
     }
     live_blocks::add(address, bytes, cache);

@@ -15,7 +15,7 @@ pub(super) fn ask(miss: &Miss<'_>) -> Result<Option<u64>> {
     let segment = miss.segment_bytes;
     // Other modules cannot help if the request exceeds the memory limit or the device itself.
     if segment > home.total_bytes.load(Ordering::Acquire)
-        || !home.stats.lock().would_allow(segment as u64)
+        || !home.accounting.lock().would_allow(segment as u64)
     {
         return Ok(None);
     }

@@ -128,10 +128,10 @@ fn give_back(
     let device = cache.stream().device;
     match source::plain::give_back(runtime, device, DevicePtr(segment.address)) {
         Ok(()) => {
-            let mut stats = cache.home.stats.lock();
-            stats.lost(segment.kind, segment.bytes);
+            let mut accounting = cache.home.accounting.lock();
+            accounting.lost(segment.kind, segment.bytes);
             if segment.oversize {
-                stats.oversize_segments.decrease(1);
+                accounting.oversize_segments.decrease(1);
             }
             Ok(())
         }

@@ -91,7 +91,7 @@ pub(super) fn to_driver(
         }
         if gone != 0 {
             pages.count_bytes(-(gone as i64));
-            of.cache().home.stats.lock().lost_pages(was.kind, gone);
+            of.cache().home.accounting.lock().lost_pages(was.kind, gone);
         }
         bytes += gone;
         of.cache().visit().heap.finished().shrink_if_empty();

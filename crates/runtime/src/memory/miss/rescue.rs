@@ -45,6 +45,6 @@ pub(super) fn rescue(miss: &Miss<'_>, before: Option<u64>) -> Result<Option<u64>
     if !waited {
         home.count_sync();
     }
-    home.stats.lock().num_alloc_retries += 1;
+    home.accounting.lock().num_alloc_retries += 1;
     empty_caches(miss, &rescue)
 }

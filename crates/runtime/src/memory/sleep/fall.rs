@@ -207,7 +207,7 @@ impl<'a> Falling<'a> {
             let mut table = pages::lock(self.device);
             for page in &self.pages[self.gone..until.min(self.gone + AT_ONCE)] {
                 let bytes = table.put_down(self.runtime.driver(), page.address, self.number)?;
-                home.stats.lock().lost_pages(page.kind, bytes);
+                home.accounting.lock().lost_pages(page.kind, bytes);
                 self.gone += 1;
             }
         }

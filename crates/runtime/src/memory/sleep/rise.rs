@@ -125,7 +125,7 @@ impl<'a> Rising<'a> {
                 ),
             )
         };
-        if need != 0 && !DeviceMemory::of(device).stats.lock().set_aside(need) {
+        if need != 0 && !DeviceMemory::of(device).accounting.lock().set_aside(need) {
             return Err(no_memory(
                 "the limit of this process does not allow that: free memory, or raise the limit with sconce_memory_set_fraction",
             ));
@@ -176,12 +176,12 @@ impl<'a> Rising<'a> {
                     })
                     .count();
             }
-            let mut stats = home.stats.lock();
+            let mut accounting = home.accounting.lock();
             for (page, kind) in &these[..count] {
-                stats.gained_pages(*kind, page.bytes);
+                accounting.gained_pages(*kind, page.bytes);
                 self.set_aside -= page.bytes;
             }
-            drop(stats);
+            drop(accounting);
             self.mapped += count;
             outcome?;
         }
@@ -197,13 +197,13 @@ impl<'a> Rising<'a> {
         let (mapped, unused) = self.pages.split_at(self.mapped);
         for (page, kind) in mapped {
             if let Ok(bytes) = pages.put_down(driver, page.address, self.number) {
-                home.stats.lock().lost_pages(*kind, bytes);
+                home.accounting.lock().lost_pages(*kind, bytes);
             }
         }
         let unused: Vec<WakingPage> = unused.iter().map(|(page, _)| *page).collect();
         pages.drop_memory(driver, &unused);
         if self.set_aside != 0 {
-            home.stats.lock().cancel(self.set_aside);
+            home.accounting.lock().cancel(self.set_aside);
         }
     }
 }

@@ -8,7 +8,7 @@ use super::device::DeviceMemory;
 use super::device::gate::ExclusivePassage;
 use crate::caching::settings;
 use crate::memory::figures::MemoryStats;
-use crate::memory::figures::device_stats::Sums;
+use crate::memory::figures::device_accounting::Sums;
 use crate::memory::figures::last_reading::{LastReading, StateNumbers, max_split};
 use crate::memory::figures::refill::OtherStreams;
 use crate::memory::figures::stream_stats::{ALLOCATED_BYTES, StreamStats};
@@ -69,8 +69,8 @@ pub(crate) fn with_stats<R>(
     let home = DeviceMemory::of(device);
     let mut last = home.reading();
     if let Some(caches) = changes(device) {
-        let device_stats = home.stats.changes();
-        let state = StateNumbers { caches, device_stats, settings: settings::generation() };
+        let accounting = home.accounting.changes();
+        let state = StateNumbers { caches, accounting, settings: settings::generation() };
         if let Some(stats) = last.of(state) {
             stats.sleeping_bytes = sleeping_bytes;
             return copy(stats);
@@ -85,9 +85,9 @@ pub(crate) fn with_stats<R>(
 fn read(device: DeviceIndex, last: &mut LastReading) -> &mut MemoryStats {
     let (settings, max_split) = max_split();
     let (sums, caches) = sums(device);
-    DeviceMemory::of(device).stats.read(|stats, changes| {
-        let state = StateNumbers { caches, device_stats: changes, settings };
-        last.keep(state, stats.stats(&sums, max_split))
+    DeviceMemory::of(device).accounting.read(|accounting, changes| {
+        let state = StateNumbers { caches, accounting: changes, settings };
+        last.keep(state, accounting.stats(&sums, max_split))
     })
 }
 
@@ -107,11 +107,11 @@ pub(crate) fn reset_peaks(device: DeviceIndex) {
     let home = DeviceMemory::of(device);
     for cache in StreamCache::all_of(device) {
         let mut inner = cache.visit();
-        home.stats.lock().quotas.collect(&mut inner.heap.finished().stats);
+        home.accounting.lock().quotas.collect(&mut inner.heap.finished().stats);
     }
-    let mut stats = home.stats.lock();
-    stats.quotas.forget_unspent();
-    stats.reset_own_peaks();
+    let mut accounting = home.accounting.lock();
+    accounting.quotas.forget_unspent();
+    accounting.reset_own_peaks();
 }
 
 /// All sums of rises and falls of a device begin again.
@@ -119,13 +119,13 @@ pub(crate) fn reset_accumulated(device: DeviceIndex) {
     let home = DeviceMemory::of(device);
     let _reading = home.reading();
     let (sums, _) = sums(device);
-    home.stats.lock().reset_accumulated(&sums);
+    home.accounting.lock().reset_accumulated(&sums);
 }
 
 /// Bytes that callers hold, and bytes got from the driver.
 pub(crate) fn bytes_in_use(device: DeviceIndex) -> (u64, u64) {
     let allocated = sums(device).0.value(ALLOCATED_BYTES);
-    (allocated as u64, DeviceMemory::of(device).stats.lock().reserved())
+    (allocated as u64, DeviceMemory::of(device).accounting.lock().reserved())
 }
 
 /// The statistics of the other caches of the cache's device. No thread is waited for.

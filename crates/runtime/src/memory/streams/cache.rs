@@ -240,7 +240,7 @@ impl StreamCache {
         }
         if handed.bytes >= request.fit.max_split {
             inner.heap.block_to_mark(handed.id).oversize = true;
-            self.home.stats.lock().oversize_allocations.increase(1);
+            self.home.accounting.lock().oversize_allocations.increase(1);
         }
     }
 
@@ -299,7 +299,7 @@ impl StreamCache {
     fn take_back_slowly(&'static self, inner: &mut StreamMemory, id: BlockId) {
         self.note(Action::FreeRequested, inner, id);
         if std::mem::take(&mut inner.heap.block_to_mark(id).oversize) {
-            self.home.stats.lock().oversize_allocations.decrease(1);
+            self.home.accounting.lock().oversize_allocations.decrease(1);
         }
         if inner.heap.blocks[id].used_elsewhere {
             self.defer(inner, id);
@@ -386,7 +386,7 @@ impl StreamCache {
     #[cold]
     #[inline(never)]
     pub(super) fn refill(&'static self, inner: &mut StreamMemory) {
-        refill::refill(&self.home.stats, inner.heap.stats_to_refill(), self);
+        refill::refill(&self.home.accounting, inner.heap.stats_to_refill(), self);
     }
 
     /// Whether other threads have freed blocks that no thread has taken up yet.

@@ -29,9 +29,9 @@ pub(crate) fn follow_settings(home: &DeviceMemory) {
     }
     let fraction = settings::current().per_process_memory_fraction;
     {
-        let mut stats = home.stats.lock();
-        if !stats.limit_is_callers {
-            stats.limit = limit(fraction, total);
+        let mut accounting = home.accounting.lock();
+        if !accounting.limit_is_callers {
+            accounting.limit = limit(fraction, total);
         }
     }
     home.review();
@@ -55,9 +55,9 @@ pub fn set_fraction(fraction: f64, index: i32) -> Result<()> {
     prepare(runtime, home, device)?;
     let total = home.total_bytes.load(Ordering::Acquire);
     {
-        let mut stats = home.stats.lock();
-        stats.limit = limit(fraction, total);
-        stats.limit_is_callers = true;
+        let mut accounting = home.accounting.lock();
+        accounting.limit = limit(fraction, total);
+        accounting.limit_is_callers = true;
     }
     home.review();
     Ok(())
@@ -70,5 +70,5 @@ pub fn get_fraction(index: i32) -> Result<f64> {
     let home = DeviceMemory::of(device);
     prepare(runtime, home, device)?;
     let total = home.total_bytes.load(Ordering::Acquire) as f64;
-    Ok(home.stats.lock().limit.map_or(1.0, |limit| limit as f64 / total))
+    Ok(home.accounting.lock().limit.map_or(1.0, |limit| limit as f64 / total))
 }

@@ -30,7 +30,7 @@ pub(crate) fn report(
     let info = runtime.driver().memory_info(device).ok();
     let free = info.as_ref().map_or(0, |info| info.free_bytes);
     let total = cache.home.total_bytes.load(std::sync::atomic::Ordering::Acquire);
-    let limit = cache.home.stats.lock().limit.map(|limit| limit as usize);
+    let limit = cache.home.accounting.lock().limit.map(|limit| limit as usize);
     cache.note_memory(Action::OutOfMemory, free as u64, rounded, wanted.pool);
     observers::notify(&OutOfMemory {
         device: device.as_i32(),

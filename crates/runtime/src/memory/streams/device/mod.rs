@@ -20,7 +20,7 @@ use sconce_base::types::DeviceIndex;
 
 use self::rescue::RescueLock;
 use crate::caching::{Guard, Lock, settings};
-use crate::memory::figures::device_stats::DeviceStatsLock;
+use crate::memory::figures::device_accounting::DeviceAccountingLock;
 use crate::memory::figures::last_reading::LastReading;
 use crate::stream::GivingBack;
 
@@ -44,7 +44,7 @@ pub(crate) struct DeviceMemory {
     requests: AtomicU32,
     /// The device's memory in bytes; 0 while nothing has been allocated on it.
     pub(crate) total_bytes: AtomicUsize,
-    pub(crate) stats: DeviceStatsLock,
+    pub(crate) accounting: DeviceAccountingLock,
     /// Passed by every segment that comes from the driver or goes back to it.
     pub(crate) gate: SegmentGate,
     /// Serialises rescues: waiting for deferred frees, and returning segments to the driver.
@@ -60,7 +60,7 @@ impl DeviceMemory {
             detours: AtomicU32::new(0),
             requests: AtomicU32::new(0),
             total_bytes: AtomicUsize::new(0),
-            stats: DeviceStatsLock::new(),
+            accounting: DeviceAccountingLock::new(),
             gate: SegmentGate::new(),
             rescue: RescueLock::new(),
             reading: Lock::new(LastReading::NONE),
@@ -133,9 +133,9 @@ impl DeviceMemory {
 
     /// Finds out again whether old blocks are collected: only with a limit and a threshold.
     pub(crate) fn review(&self) {
-        let stats = self.stats.lock();
+        let accounting = self.accounting.lock();
         let threshold = settings::current().garbage_collection_threshold;
-        if stats.limit.is_some() && threshold > 0.0 {
+        if accounting.limit.is_some() && threshold > 0.0 {
             self.detours.fetch_or(COLLECTS, Ordering::Relaxed);
         } else {
             self.detours.fetch_and(!COLLECTS, Ordering::Relaxed);
@@ -155,7 +155,7 @@ impl DeviceMemory {
 
     /// Counts that all streams were waited for.
     pub(crate) fn count_sync(&self) {
-        self.stats.lock().num_sync_all_streams += 1;
+        self.accounting.lock().num_sync_all_streams += 1;
     }
 
     /// Held while sums are read or begin again, so that no reader sees half of a reset.
@@ -183,5 +183,5 @@ pub fn reserved_as_seen<R>(device: DeviceIndex, look: impl FnOnce() -> R) -> (u6
     let home = DeviceMemory::of(device);
     let _gate = home.gate.exclusive();
     let found = look();
-    (home.stats.lock().reserved(), found)
+    (home.accounting.lock().reserved(), found)
 }

@@ -1,4 +1,5 @@
-//! The memory statistics of a device: what was got from the driver, the limit, and the peaks of the streams' sums.
+//! The accounting of a device's memory: what was got from the driver, the limit on it, and the peaks of the streams'
+//! sums.
 
 use sconce_base::lock::{Mutex, MutexGuard, rank};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,12 +9,12 @@ use super::stats::{MemoryStats, PoolStats, Stat};
 use super::stream_stats::{self, ALL, FIGURES, Row, StreamStats, row_of};
 use crate::caching::size_class::PoolKind;
 
-/// What has happened to a device's memory, apart from what streams count themselves.
+/// The accounting of a device's memory, apart from what streams count themselves. It refuses what its limit forbids.
 #[derive(Clone, Debug)]
-pub(crate) struct DeviceStats {
+pub(crate) struct DeviceAccounting {
     pub(crate) quotas: PeakQuotas,
     /// The thread that took quotas back from other streams last, and when, in nanoseconds of `refill`'s clock. An
-    /// `Instant` in an option has no state of zeros, and the statistics of all devices would stand in the library's
+    /// `Instant` in an option has no state of zeros, and the accounting of all devices would stand in the library's
     /// file.
     pub(crate) last_refill: Option<(usize, u64)>,
     segment: PoolStats,
@@ -72,9 +73,9 @@ fn both(stats: &mut PoolStats, kind: PoolKind, change: impl Fn(&mut Stat)) {
     change(stats.of(kind));
 }
 
-impl DeviceStats {
-    pub(crate) const fn new() -> DeviceStats {
-        DeviceStats {
+impl DeviceAccounting {
+    pub(crate) const fn new() -> DeviceAccounting {
+        DeviceAccounting {
             quotas: PeakQuotas::new(),
             last_refill: None,
             segment: PoolStats::NONE,
@@ -231,30 +232,33 @@ impl DeviceStats {
     }
 }
 
-/// The statistics of a device under a lock, which counts how often a call that may change them took it.
-pub(crate) struct DeviceStatsLock {
-    stats: Mutex<rank::DeviceStats, DeviceStats>,
+/// The accounting of a device under a lock, which counts how often a call that may change them took it.
+pub(crate) struct DeviceAccountingLock {
+    accounting: Mutex<rank::DeviceAccounting, DeviceAccounting>,
     changes: AtomicU64,
 }
 
-impl DeviceStatsLock {
-    pub(crate) const fn new() -> DeviceStatsLock {
-        DeviceStatsLock { stats: Mutex::new(DeviceStats::new()), changes: AtomicU64::new(0) }
+impl DeviceAccountingLock {
+    pub(crate) const fn new() -> DeviceAccountingLock {
+        DeviceAccountingLock {
+            accounting: Mutex::new(DeviceAccounting::new()),
+            changes: AtomicU64::new(0),
+        }
     }
 
-    /// Locks the statistics for a call that may change them.
+    /// Locks the accounting for a call that may change them.
     #[inline]
-    pub(crate) fn lock(&self) -> MutexGuard<'_, rank::DeviceStats, DeviceStats> {
-        let stats = self.stats.lock();
+    pub(crate) fn lock(&self) -> MutexGuard<'_, rank::DeviceAccounting, DeviceAccounting> {
+        let accounting = self.accounting.lock();
         let changes = self.changes.load(Ordering::Relaxed);
         self.changes.store(changes + 1, Ordering::Relaxed);
-        stats
+        accounting
     }
 
-    /// Passes the statistics to a reader, with the number of changes so far.
-    pub(crate) fn read<R>(&self, reader: impl FnOnce(&DeviceStats, u64) -> R) -> R {
-        let stats = self.stats.lock();
-        reader(&stats, self.changes.load(Ordering::Relaxed))
+    /// Passes the accounting to a reader, with the number of changes so far.
+    pub(crate) fn read<R>(&self, reader: impl FnOnce(&DeviceAccounting, u64) -> R) -> R {
+        let accounting = self.accounting.lock();
+        reader(&accounting, self.changes.load(Ordering::Relaxed))
     }
 
     /// The number of changes so far: not less than that of those which the calling thread knows of.
