@@ -226,7 +226,10 @@ unsafe fn imported(
     let producer = unsafe { stream_of(producer_stream, import.place(), "producer_stream") }?;
     import.wait_for(producer)?;
     returned_by(|| {
-        let owner = owner.map(|(deleter, context)| ForeignOwner { deleter, context });
+        let owner = owner.map(|(deleter, context)| {
+            // SAFETY: DLPack's consumer calls the deleter of what it was given once, on whichever thread it is done.
+            unsafe { ForeignOwner::new(deleter, context) }
+        });
         // SAFETY: DLPack keeps the memory until the deleter is called, which `owner` does when it is dropped.
         unsafe { import.accept(owner) }
     })

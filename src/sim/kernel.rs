@@ -66,7 +66,9 @@ impl Drop for Registered {
         if let Some(deleter) = self.deleter {
             // The driver drops a kernel while it unloads a module, and a thread of the simulator at the end of a
             // launch.
-            let owner = ForeignOwner { deleter, context: self.user };
+            // SAFETY: `sconce_sim_register_kernel` demands that the deleter may be called once, on any thread; this is
+            // the only drop of a registration, which has a deleter only once it cannot be refused any more.
+            let owner = unsafe { ForeignOwner::new(deleter, self.user) };
             later(move || drop(owner));
         }
     }

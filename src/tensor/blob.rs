@@ -160,7 +160,8 @@ impl ForeignMemory<'_> {
     /// Makes the tensor, and returns its handle.
     ///
     /// # Safety
-    /// The memory is valid until the deleter is called, or, without one, as long as a tensor uses it.
+    /// The memory is valid until the deleter is called, or, without one, as long as a tensor uses it. The deleter may be
+    /// called once with `context`, on any thread.
     unsafe fn tensor(
         &self,
         sizes: &[i64],
@@ -183,7 +184,8 @@ impl ForeignMemory<'_> {
         // The places of storage and handle come first: nothing after the owner can fail.
         let reserved = ReservedStorage::new()?;
         let handle = returned(Tensor::default())?;
-        let owner = Some(ForeignOwner { deleter, context });
+        // SAFETY: `deleter` may be called with `context` once, on any thread: this function demands it.
+        let owner = Some(unsafe { ForeignOwner::new(deleter, context) });
         // SAFETY: the bytes are valid until `deleter` is called. The owner calls it once, on the thread that
         // releases the last tensor, which the function's comment says.
         let owned = unsafe { Storage::foreign(address, bytes, place, owner) };

@@ -16,15 +16,23 @@ use super::place::Place;
 /// What ordinary host memory is aligned to, as torch's.
 const HOST_ALIGNMENT: usize = 64;
 
-/// A function of the owner of foreign memory, and what it is called with.
+/// A function of the owner of foreign memory, and what it is called with when this is dropped.
 pub struct ForeignOwner {
-    /// Called once, on any thread.
-    pub deleter: unsafe extern "C" fn(*mut c_void),
-    /// The deleter's argument.
-    pub context: *mut c_void,
+    deleter: unsafe extern "C" fn(*mut c_void),
+    context: *mut c_void,
 }
 
-// SAFETY: the constructor is for owners whose deleter may run on any thread with its context.
+impl ForeignOwner {
+    /// An owner whose `deleter` is called with `context`.
+    ///
+    /// # Safety
+    /// `deleter` may be called with `context` once, on any thread.
+    pub unsafe fn new(deleter: unsafe extern "C" fn(*mut c_void), context: *mut c_void) -> Self {
+        ForeignOwner { deleter, context }
+    }
+}
+
+// SAFETY: the constructor demands that the deleter may run on any thread with its context.
 unsafe impl Send for ForeignOwner {}
 // SAFETY: only the last owner uses it.
 unsafe impl Sync for ForeignOwner {}
@@ -32,7 +40,7 @@ unsafe impl Sync for ForeignOwner {}
 impl Drop for ForeignOwner {
     fn drop(&mut self) {
         refuse_held("the deleter of foreign memory");
-        // SAFETY: it is dropped once, and the owner's function takes the context that stands beside it.
+        // SAFETY: it is dropped once, and the constructor demands that the function may be called so.
         unsafe { (self.deleter)(self.context) }
     }
 }
