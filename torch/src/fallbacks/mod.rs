@@ -151,9 +151,15 @@ use crate::error::{Result, shim};
 use crate::sconce::Tensor;
 use crate::sconce::tensor::TensorHandle;
 
-/// Runs the body of a function of the ABI, whose failure begins with the operation's name.
-fn operation(name: &str, body: impl FnOnce() -> Result<()>) -> i32 {
-    shim(|| body().map_err(|error| error.within(name)))
+/// Runs the body of a function of the ABI, whose failure begins with the operator's name.
+fn operation(function: &str, body: impl FnOnce() -> Result<()>) -> i32 {
+    shim(|| body().map_err(|error| error.within(operator_of(function))))
+}
+
+/// The operator of a function of the ABI: the function's name without `aoti_torch_` and the device.
+fn operator_of(function: &str) -> &str {
+    let name = function.strip_prefix("aoti_torch_").unwrap_or(function);
+    ["cpu_", "cuda_"].iter().find_map(|device| name.strip_prefix(device)).unwrap_or(name)
 }
 
 /// The place of a tensor that a function returns.

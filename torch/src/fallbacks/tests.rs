@@ -186,11 +186,11 @@ fn wrong_operands_of_products_are_named() {
     };
     refused(call!(aoti_torch_cpu_mm_out(o, m, l)), "mat2 must be a matrix, but has 1 dimensions");
     refused(call!(aoti_torch_cpu_mm_out(o, b, m)), "self must be a matrix, but has 3 dimensions");
-    refused(call!(aoti_torch_cpu_mm_out(o, m, w)), "aoti_torch_cpu_mm_out");
-    refused(call!(aoti_torch_cpu_bmm_out(o, m, m)), "aoti_torch_cpu_bmm_out");
-    refused(call!(aoti_torch_cpu_addmm_out(o, l, m, w, 1.0, 1.0)), "aoti_torch_cpu_addmm_out");
+    refused(call!(aoti_torch_cpu_mm_out(o, m, w)), "mm_out: ");
+    refused(call!(aoti_torch_cpu_bmm_out(o, m, m)), "bmm_out: ");
+    refused(call!(aoti_torch_cpu_addmm_out(o, l, m, w, 1.0, 1.0)), "addmm_out: ");
     refused(call!(aoti_torch__mm_plus_mm_out(o, m, l, m, l)), "mat2 must be a matrix");
-    refused(call!(aoti_torch_cpu_mm_out(std::ptr::null_mut(), m, m)), "aoti_torch_cpu_mm_out");
+    refused(call!(aoti_torch_cpu_mm_out(std::ptr::null_mut(), m, m)), "mm_out: ");
     drop((matrix, wide, line, batch, out));
     assert_eq!(live(), before);
 }
@@ -229,9 +229,20 @@ fn running_sums_agree_with_loops() {
         let mut none = std::ptr::null_mut();
         let far = sizes.len() as i64;
         assert_ne!(call!(aoti_torch_cpu_cumsum(tensor.handle(), far, place, &mut none)), 0);
-        assert!(newest().unwrap().contains("aoti_torch_cpu_cumsum"));
+        assert!(newest().unwrap().starts_with("cumsum: "));
     }
     assert_eq!(live(), before);
+}
+
+#[test]
+fn failures_begin_with_the_name_of_the_operator() {
+    for (function, operator) in [
+        ("aoti_torch_cpu_cumsum", "cumsum"),
+        ("aoti_torch_cuda__efficient_attention_forward", "_efficient_attention_forward"),
+        ("aoti_torch__mm_plus_mm_out", "_mm_plus_mm_out"),
+    ] {
+        assert_eq!(super::operator_of(function), operator);
+    }
 }
 
 #[test]
