@@ -12,6 +12,7 @@
 use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
 
+use super::bits::AnyBits;
 use super::constants::{dtype_of, named_device_of};
 use crate::error::{Error, Result, not_null};
 use crate::sconce::api;
@@ -69,37 +70,56 @@ impl Out<'_, i64> {
     }
 }
 
-/// What the body of a function of [`abi_functions!`](crate::fallbacks) sees of an argument: a type that holds what the
-/// ABI says of it.
-pub trait Argument: Sized {
+/// A call of a function of [`abi_functions!`](crate::fallbacks), as a local value of the function: what borrows from the
+/// caller's arguments borrows from this, too, and so cannot be kept until after the function has returned.
+pub struct Call(());
+
+impl Call {
+    /// The call of the function that keeps this value.
+    #[inline]
+    pub fn started() -> Call {
+        Call(())
+    }
+}
+
+/// The type that C has for what a body sees.
+pub trait InC {
     /// The argument in C.
     type C;
+}
 
+/// What the body of a function of [`abi_functions!`](crate::fallbacks) sees of an argument: a type that holds what the
+/// ABI says of it.
+pub trait Argument<'call>: InC + Sized {
     /// The argument as the body sees it.
     ///
     /// # Safety
-    /// The argument is what the ABI says of it: a pointer is NULL, or valid until the function returns for a read of
-    /// what it points to, or for a write if it is a place for a result. A text ends with NUL.
-    unsafe fn of_c(argument: Self::C) -> Self;
+    /// The argument is what the ABI says of it: a pointer is NULL, or valid as long as the call is borrowed for a read
+    /// of what it points to, or for a write if it is a place for a result. A text ends with NUL.
+    unsafe fn of_c(argument: Self::C, call: &'call Call) -> Self;
 }
 
 /// Arguments that the body sees as they are, and such as may be missing, which are behind a pointer.
 macro_rules! plain_arguments {
     ($($kind:ty),*) => {$(
-        impl Argument for $kind {
+        impl InC for $kind {
             type C = $kind;
+        }
 
+        impl<'call> Argument<'call> for $kind {
             #[inline]
-            unsafe fn of_c(argument: $kind) -> $kind {
+            unsafe fn of_c(argument: $kind, _: &'call Call) -> $kind {
                 argument
             }
         }
 
-        impl Argument for Option<$kind> {
+        impl InC for Option<$kind> {
             type C = *const $kind;
+        }
 
+        impl<'call> Argument<'call> for Option<$kind> {
             #[inline]
-            unsafe fn of_c(argument: *const $kind) -> Option<$kind> {
+            unsafe fn of_c(argument: *const $kind, _: &'call Call) -> Option<$kind> {
                 // SAFETY: `of_c` demands that an optional argument is NULL, or valid for a read.
                 unsafe { optional(argument) }
             }
@@ -108,106 +128,132 @@ macro_rules! plain_arguments {
 }
 plain_arguments!(i32, i64, f64);
 
-impl Argument for TensorHandle {
+impl InC for TensorHandle {
     type C = TensorHandle;
+}
 
+impl<'call> Argument<'call> for TensorHandle {
     #[inline]
-    unsafe fn of_c(argument: TensorHandle) -> TensorHandle {
+    unsafe fn of_c(argument: TensorHandle, _: &'call Call) -> TensorHandle {
         argument
     }
 }
 
 /// A tensor that may be missing. NULL and the address of NULL are none.
-impl Argument for Option<TensorHandle> {
+impl InC for Option<TensorHandle> {
     type C = *const TensorHandle;
+}
 
+impl<'call> Argument<'call> for Option<TensorHandle> {
     #[inline]
-    unsafe fn of_c(argument: *const TensorHandle) -> Option<TensorHandle> {
+    unsafe fn of_c(argument: *const TensorHandle, _: &'call Call) -> Option<TensorHandle> {
         // SAFETY: `of_c` demands that an optional argument is NULL, or valid for a read.
         unsafe { optional_tensor(argument) }
     }
 }
 
 /// A flag, which C has as a number.
-impl Argument for bool {
+impl InC for bool {
     type C = i32;
+}
 
+impl<'call> Argument<'call> for bool {
     #[inline]
-    unsafe fn of_c(argument: i32) -> bool {
+    unsafe fn of_c(argument: i32, _: &'call Call) -> bool {
         argument != 0
     }
 }
 
-impl Argument for Option<bool> {
+impl InC for Option<bool> {
     type C = *const i32;
+}
 
+impl<'call> Argument<'call> for Option<bool> {
     #[inline]
-    unsafe fn of_c(argument: *const i32) -> Option<bool> {
+    unsafe fn of_c(argument: *const i32, _: &'call Call) -> Option<bool> {
         // SAFETY: `of_c` demands that an optional argument is NULL, or valid for a read.
         unsafe { optional(argument) }.map(|flag| flag != 0)
     }
 }
 
-impl<T> Argument for Out<'_, T> {
+impl<T> InC for Out<'_, T> {
     type C = *mut T;
+}
 
+impl<'call, T> Argument<'call> for Out<'call, T> {
     #[inline]
-    unsafe fn of_c(argument: *mut T) -> Self {
+    unsafe fn of_c(argument: *mut T, _: &'call Call) -> Self {
         // SAFETY: `of_c` demands that a place for a result is NULL, or valid for a write.
         unsafe { Out::of_c(argument) }
     }
 }
 
-impl Argument for CText<'_> {
+impl InC for CText<'_> {
     type C = *const c_char;
+}
 
+impl<'call> Argument<'call> for CText<'call> {
     #[inline]
-    unsafe fn of_c(argument: *const c_char) -> Self {
+    unsafe fn of_c(argument: *const c_char, _: &'call Call) -> Self {
         CText(argument, PhantomData)
     }
 }
 
 /// A text that may be missing. NULL and the address of NULL are none.
-impl Argument for Option<CText<'_>> {
+impl InC for Option<CText<'_>> {
     type C = *const *const c_char;
+}
 
+impl<'call> Argument<'call> for Option<CText<'call>> {
     #[inline]
-    unsafe fn of_c(argument: *const *const c_char) -> Self {
+    unsafe fn of_c(argument: *const *const c_char, _: &'call Call) -> Self {
         // SAFETY: `of_c` demands that an optional argument is NULL, or valid for a read.
         let text = unsafe { optional(argument) }.filter(|text| !text.is_null());
         text.map(|text| CText(text, PhantomData))
     }
 }
 
-/// What the body of a function sees of a list, which C passes as the address of entries and their number.
-pub trait List: Sized {
+/// The type that C has for the entries of a list.
+pub trait ListInC {
     /// An entry in C.
     type Entry;
+}
 
+/// What the body of a function sees of a list, which C passes as the address of entries and their number.
+pub trait List<'call>: ListInC + Sized {
     /// The list as the body sees it.
     ///
     /// # Safety
-    /// The array has `count` entries, which stay as they are until the function returns. Entries that are pointers are
-    /// NULL or valid for a read.
-    unsafe fn of_c(entries: *const Self::Entry, count: i64, name: &str) -> Result<Self>;
+    /// The array has `count` entries, which stay as they are as long as the call is borrowed. Entries that are pointers
+    /// are NULL or valid for a read.
+    unsafe fn of_c(
+        entries: *const Self::Entry,
+        count: i64,
+        name: &str,
+        call: &'call Call,
+    ) -> Result<Self>;
 }
 
-impl<T> List for &[T] {
+impl<T: AnyBits> ListInC for &[T] {
     type Entry = T;
+}
 
+impl<'call, T: AnyBits> List<'call> for &'call [T] {
     #[inline]
-    unsafe fn of_c(entries: *const T, count: i64, name: &str) -> Result<Self> {
+    unsafe fn of_c(entries: *const T, count: i64, name: &str, _: &'call Call) -> Result<Self> {
         // SAFETY: `List::of_c` demands as many entries as the number says.
         unsafe { list(entries, count, name) }
     }
 }
 
 /// A list that may be missing.
-impl<T> List for Option<&[T]> {
+impl<T: AnyBits> ListInC for Option<&[T]> {
     type Entry = *const T;
+}
 
+impl<'call, T: AnyBits> List<'call> for Option<&'call [T]> {
     #[inline]
-    unsafe fn of_c(place: *const *const T, count: i64, name: &str) -> Result<Self> {
+    unsafe fn of_c(place: *const *const T, count: i64, name: &str, _: &'call Call) -> Result<Self> {
         // SAFETY: `List::of_c` demands that the address of the list is NULL, or valid for a read.
         let entries = unsafe { optional(place) }.filter(|entries| !entries.is_null());
         // SAFETY: `List::of_c` demands as many entries as the number says.
@@ -216,27 +262,36 @@ impl<T> List for Option<&[T]> {
 }
 
 /// A list of which each entry may be missing.
-impl<T: Copy> List for Vec<Option<T>>
-where
-    Option<T>: Argument<C = *const T>,
-{
+impl<T: AnyBits> ListInC for Vec<Option<T>> {
     type Entry = *const T;
+}
 
+impl<'call, T: AnyBits> List<'call> for Vec<Option<T>>
+where
+    Option<T>: Argument<'call, C = *const T>,
+{
     #[inline]
-    unsafe fn of_c(entries: *const *const T, count: i64, name: &str) -> Result<Self> {
+    unsafe fn of_c(
+        entries: *const *const T,
+        count: i64,
+        name: &str,
+        call: &'call Call,
+    ) -> Result<Self> {
         // SAFETY: `List::of_c` demands as many entries as the number says.
         let entries = unsafe { list(entries, count, name) }?;
         // SAFETY: `List::of_c` demands that each entry is NULL, or valid for a read.
-        Ok(entries.iter().map(|&entry| unsafe { Argument::of_c(entry) }).collect())
+        Ok(entries.iter().map(|&entry| unsafe { Argument::of_c(entry, call) }).collect())
     }
 }
 
 /// So many flags.
-impl<const N: usize> List for [bool; N] {
+impl<const N: usize> ListInC for [bool; N] {
     type Entry = i32;
+}
 
+impl<'call, const N: usize> List<'call> for [bool; N] {
     #[inline]
-    unsafe fn of_c(entries: *const i32, count: i64, name: &str) -> Result<Self> {
+    unsafe fn of_c(entries: *const i32, count: i64, name: &str, _: &'call Call) -> Result<Self> {
         if usize::try_from(count) != Ok(N) {
             return Err(Error::invalid_argument(format!(
                 "{name} must have {N} entries, but has {count}"

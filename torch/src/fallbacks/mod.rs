@@ -43,9 +43,9 @@ macro_rules! abi_functions {
         $(abi_functions!(@named [$(#[$doc])*] [$function $($other)?] ($($arguments)*) $body);)*
     };
     (@named $docs:tt [$($function:ident)*] $arguments:tt $body:block) => {
-        $(abi_functions!(@next $docs $function $body [] [] $arguments);)*
+        $(abi_functions!(@next $docs $function call $body [] [] $arguments);)*
     };
-    (@next [$($doc:tt)*] $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*] ()) => {
+    (@next [$($doc:tt)*] $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*] ()) => {
         $($doc)*
         ///
         /// # Safety
@@ -53,34 +53,35 @@ macro_rules! abi_functions {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $function($($in_c)*) -> i32 {
             crate::fallbacks::operation(stringify!($function), || {
+                let $call = &crate::abi::arguments::Call::started();
                 $($seen)*
                 $body
             })
         }
     };
-    (@next $docs:tt $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
         ($name:ident: &[$entry:ty] $(, $($rest:tt)*)?)) => {
-        abi_functions!(@list $docs $function $body [$($in_c)*] [$($seen)*] $name (&[$entry]) ($($($rest)*)?));
+        abi_functions!(@list $docs $function $call $body [$($in_c)*] [$($seen)*] $name (&[$entry]) ($($($rest)*)?));
     };
-    (@next $docs:tt $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
         ($name:ident: Option<&[$entry:ty]> $(, $($rest:tt)*)?)) => {
         abi_functions!(
-            @list $docs $function $body [$($in_c)*] [$($seen)*] $name (Option<&[$entry]>) ($($($rest)*)?)
+            @list $docs $function $call $body [$($in_c)*] [$($seen)*] $name (Option<&[$entry]>) ($($($rest)*)?)
         );
     };
-    (@next $docs:tt $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
         ($name:ident: [bool; $count:literal] $(, $($rest:tt)*)?)) => {
         abi_functions!(
-            @list $docs $function $body [$($in_c)*] [$($seen)*] $name ([bool; $count]) ($($($rest)*)?)
+            @list $docs $function $call $body [$($in_c)*] [$($seen)*] $name ([bool; $count]) ($($($rest)*)?)
         );
     };
-    (@next $docs:tt $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
         ($name:ident: [$entry:ty] $(, $($rest:tt)*)?)) => {
-        abi_functions!(@list $docs $function $body [$($in_c)*] [$($seen)*] $name (Vec<$entry>) ($($($rest)*)?));
+        abi_functions!(@list $docs $function $call $body [$($in_c)*] [$($seen)*] $name (Vec<$entry>) ($($($rest)*)?));
     };
-    (@next $docs:tt $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
         ($name:ident: NewTensor $(, $($rest:tt)*)?)) => {
-        abi_functions!(@next $docs $function $body
+        abi_functions!(@next $docs $function $call $body
             [
                 $($in_c)* dtype: *const i32, layout: *const i32, device: *const i32, device_index: i32,
                 pin_memory: *const i32,
@@ -94,27 +95,29 @@ macro_rules! abi_functions {
             ($($($rest)*)?)
         );
     };
-    (@next $docs:tt $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
         ($name:ident: $kind:ty $(, $($rest:tt)*)?)) => {
-        abi_functions!(@next $docs $function $body
-            [$($in_c)* $name: <$kind as crate::abi::arguments::Argument>::C,]
+        abi_functions!(@next $docs $function $call $body
+            [$($in_c)* $name: <$kind as crate::abi::arguments::InC>::C,]
             [
                 $($seen)*
-                // SAFETY: C calls this function, and passes what the ABI says of the argument until it returns.
-                let $name = unsafe { <$kind as crate::abi::arguments::Argument>::of_c($name) };
+                // SAFETY: C calls this function, and passes what the ABI says of the argument until it returns; the
+                // call is a local value.
+                let $name = unsafe { <$kind as crate::abi::arguments::Argument>::of_c($name, $call) };
             ]
             ($($($rest)*)?)
         );
     };
-    (@list $docs:tt $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+    (@list $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
         $name:ident ($kind:ty) $rest:tt) => {
-        abi_functions!(@next $docs $function $body
-            [$($in_c)* $name: *const <$kind as crate::abi::arguments::List>::Entry, count: i64,]
+        abi_functions!(@next $docs $function $call $body
+            [$($in_c)* $name: *const <$kind as crate::abi::arguments::ListInC>::Entry, count: i64,]
             [
                 $($seen)*
                 let name = stringify!($name);
-                // SAFETY: C calls this function, and passes as many entries as it says, which stay until it returns.
-                let $name = unsafe { <$kind as crate::abi::arguments::List>::of_c($name, count, name) }?;
+                // SAFETY: C calls this function, and passes as many entries as it says, which stay until it returns; the
+                // call is a local value.
+                let $name = unsafe { <$kind as crate::abi::arguments::List>::of_c($name, count, name, $call) }?;
             ]
             $rest
         );

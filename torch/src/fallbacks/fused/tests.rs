@@ -11,7 +11,7 @@ use super::plain::{
     aoti_torch_cpu__linear_pointwise, aoti_torch_cpu__linear_pointwise_binary,
     aoti_torch_cpu__mkl_linear, aoti_torch_cpu_mkldnn__convolution_pointwise_binary_,
 };
-use crate::abi::arguments::{CText, List};
+use crate::abi::arguments::{CText, Call, List};
 use crate::operations::fused::activation::Activation;
 use crate::sconce::api;
 use crate::testing::{Cases, Dense, assert_refused, call, live, returned, returned_by};
@@ -23,7 +23,14 @@ fn functions_and_their_numbers_are_read() {
     let (least, most) = (-1.5_f64, 2.5_f64);
     let read = |numbers: &[*const f64]| {
         // SAFETY: the array has its length, and its entries are NULL or addresses of numbers.
-        unsafe { Vec::<Option<f64>>::of_c(numbers.as_ptr(), numbers.len() as i64, "scalars") }
+        unsafe {
+            Vec::<Option<f64>>::of_c(
+                numbers.as_ptr(),
+                numbers.len() as i64,
+                "scalars",
+                &Call::started(),
+            )
+        }
     };
     let name = Some(CText::from(c"hardtanh"));
     let numbers = read(&[&raw const least, &raw const most]).unwrap();
@@ -35,7 +42,7 @@ fn functions_and_their_numbers_are_read() {
     let none = function_of(Some(CText::none()), &nothing, None).unwrap();
     assert_eq!(none, Activation::None);
     // SAFETY: a list whose number of entries is refused is not read.
-    let wrong = unsafe { Vec::<Option<f64>>::of_c(null(), -1, "scalars") };
+    let wrong = unsafe { Vec::<Option<f64>>::of_c(null(), -1, "scalars", &Call::started()) };
     assert!(wrong.unwrap_err().message.contains("scalars has -1 entries"));
 }
 

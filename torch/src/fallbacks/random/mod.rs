@@ -18,16 +18,18 @@ pub mod likes;
 #[cfg(test)]
 mod tests;
 
-use crate::abi::arguments::{Argument, optional};
+use crate::abi::arguments::{Argument, Call, InC, optional};
 use crate::sconce::api;
 use crate::sconce::generator::Generator;
 
 /// A generator, or NULL for the default one.
-#[allow(unsafe_code, reason = "reads through a pointer of the caller")]
-impl Argument for Generator {
+impl InC for Generator {
     type C = *const *mut api::sconce_generator;
+}
 
-    unsafe fn of_c(argument: Self::C) -> Generator {
+#[allow(unsafe_code, reason = "reads through a pointer of the caller")]
+impl<'call> Argument<'call> for Generator {
+    unsafe fn of_c(argument: Self::C, _: &'call Call) -> Generator {
         // SAFETY: `of_c` demands that an optional argument is NULL, or valid for a read.
         unsafe { optional(argument) }.map_or(Generator::DEFAULT, Generator::of)
     }
