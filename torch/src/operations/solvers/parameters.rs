@@ -47,6 +47,16 @@ impl IntegerBatch {
         Ok(IntegerBatch { data: data_of(handle)?.cast(), step, count: numel_of(handle)? })
     }
 
+    /// Whether there are `each` numbers for each of so many matrices.
+    pub(super) fn has(self, matrices: i64, each: i64) -> bool {
+        matrices == 0 || (matrices - 1) * self.step + each <= self.count
+    }
+
+    /// Whether there is a number for each of so many matrices, one behind the other.
+    pub(super) fn has_one_for_each(self, matrices: i64) -> bool {
+        self.step == 1 && self.has(matrices, 1)
+    }
+
     /// Those from a place on.
     pub fn from(self, first: i64) -> IntegerBatch {
         let data = self.data.wrapping_offset(first as isize);

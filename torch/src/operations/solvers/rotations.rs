@@ -4,8 +4,8 @@
 
 use super::cpu::Matrix;
 use super::field::Field;
-use super::matrices::{Matrices, real_type};
-use super::steps::{THREADS, at, launched, step};
+use super::matrices::{Matrices, View, real_type};
+use super::steps::{Step, THREADS, at, unless_on_a_device};
 use crate::error::{Result, ensure};
 use crate::kernels::images;
 
@@ -14,23 +14,27 @@ const MOST_SWEEPS: u32 = 40;
 /// A product of columns that is smaller has fewer digits than a rotation needs. The largest element of a matrix is 1.
 const LEAST: f64 = 1e-292;
 
+// SAFETY: `KERNELS` of `torch/kernels/solvers_jacobi.cu` gives `rotate` these parameters.
+pub(super) static ROTATE: Step<(View, View, i64, i64)> =
+    unsafe { Step::new(&images::SOLVERS_JACOBI, "rotate") };
+
 /// Rotates pairs of columns of `w` until all are orthogonal, and the columns of `v` with them.
 pub fn rotate(w: Matrices, v: Matrices) -> Result<()> {
     ensure!(w.columns == v.columns && v.rows == v.columns && w.is_like(&v));
-    step! {
-        w on the CPU: T => {
-            let epsilon = match real_type(w.dtype) {
-                api::SCONCE_DTYPE_F32 => f64::from(f32::EPSILON),
-                _ => f64::EPSILON,
-            };
-            for entry in 0..w.count {
-                let (own, other) = (Matrix::<T>::of(&w, entry), Matrix::<T>::of(&v, entry));
-                on_cpu(own, other, [w.rows, w.columns], epsilon);
-            }
+    unless_on_a_device!(w, T => {
+        let epsilon = match real_type(w.dtype) {
+            api::SCONCE_DTYPE_F32 => f64::from(f32::EPSILON),
+            _ => f64::EPSILON,
         };
-        on devices: images::SOLVERS_JACOBI, "rotate", [0, 0], |_| 32 * THREADS + 16;
-        |entry| at(&w, entry), at(&v, entry), w.rows, w.columns
-    }
+        for entry in 0..w.count {
+            let (own, other) = (Matrix::<T>::of(&w, entry), Matrix::<T>::of(&v, entry));
+            on_cpu(own, other, [w.rows, w.columns], epsilon);
+        }
+    });
+    let parameters = |entry| (at(&w, entry), at(&v, entry), w.rows, w.columns);
+    // SAFETY: `w` has so many rows and columns and `v` as many columns and rows as that; both have one type and device,
+    // and their tensors live.
+    unsafe { ROTATE.launch(&w, [0, 0], |_| 32 * THREADS + 16, parameters) }
 }
 
 /// The rotation of a pair, or nothing if it is orthogonal enough.

@@ -7,9 +7,9 @@
 
 use super::checks;
 use super::cpu::symmetric as on_cpu;
-use super::matrices::{Matrices, check_field, copied_by_columns, zeros_of_i32};
+use super::matrices::{Matrices, View, check_field, copied_by_columns, zeros_of_i32};
 use super::parameters::{BELOW, DIAGONAL, IntegerBatch};
-use super::steps::{THREADS, at, blocks_for, launched, part, step};
+use super::steps::{Step, THREADS, at, blocks_for, part, unless_on_a_device};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result, ensure};
 use crate::kernels::images;
@@ -17,27 +17,53 @@ use crate::operations::tensors::{check_device, name_of};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, operations};
 
+// SAFETY: `KERNELS` of `torch/kernels/solvers_symmetric.cu` gives `symmetric_factor` these parameters.
+pub(super) static SYMMETRIC_FACTOR: Step<(View, i64, *mut i32, i64, *mut i32, u32)> =
+    unsafe { Step::new(&images::SOLVERS_SYMMETRIC, "symmetric_factor") };
+// SAFETY: `KERNELS` of `torch/kernels/solvers_symmetric.cu` gives `symmetric_solve` these parameters.
+pub(super) static SYMMETRIC_SOLVE: Step<(View, i64, *mut i32, i64, View, i64, u32)> =
+    unsafe { Step::new(&images::SOLVERS_SYMMETRIC, "symmetric_solve") };
+
 /// Factors matrices, of which the lower triangle is read, in place. `info` gets the number, from 1, of the first block
 /// that is 0.
 fn factor(a: Matrices, pivots: IntegerBatch, info: IntegerBatch, is_hermitian: bool) -> Result<()> {
     ensure!(a.rows == a.columns && !a.is_conjugate);
-    step! {
-        a on the CPU: T => on_cpu::factor::<T>(&a, pivots, info, is_hermitian);
-        on devices: images::SOLVERS_SYMMETRIC, "symmetric_factor", [0, 0], |_| 16 * THREADS;
-        |entry| at(&a, entry), a.rows, pivots.entries(entry).data, pivots.step,
-            info.entries(entry).data, u32::from(is_hermitian)
-    }
+    ensure!(pivots.has(a.count, a.rows) && info.has_one_for_each(a.count));
+    unless_on_a_device!(a, T => on_cpu::factor::<T>(&a, pivots, info, is_hermitian));
+    let parameters = |entry| {
+        (
+            at(&a, entry),
+            a.rows,
+            pivots.entries(entry).data,
+            pivots.step,
+            info.entries(entry).data,
+            u32::from(is_hermitian),
+        )
+    };
+    // SAFETY: the matrices have so many rows and columns; `pivots` has a number for each row and `info` one for each
+    // matrix; the tensors live.
+    unsafe { SYMMETRIC_FACTOR.launch(&a, [0, 0], |_| 16 * THREADS, parameters) }
 }
 
 /// Solves `a y = x` with the factors of `a`, and writes `y` where `x` was.
 fn solve(a: Matrices, pivots: IntegerBatch, x: Matrices, is_hermitian: bool) -> Result<()> {
     ensure!(a.rows == a.columns && a.rows == x.rows && a.is_like(&x) && !x.is_conjugate);
-    step! {
-        x on the CPU: T => on_cpu::solve::<T>(&a, pivots, &x, is_hermitian);
-        on devices: images::SOLVERS_SYMMETRIC, "symmetric_solve", [blocks_for(x.columns), 1], |_| 0;
-        |entry| at(&a, entry), a.rows, pivots.entries(entry).data, pivots.step, at(&x, entry),
-            x.columns, u32::from(is_hermitian)
-    }
+    ensure!(pivots.has(a.count, a.rows));
+    unless_on_a_device!(x, T => on_cpu::solve::<T>(&a, pivots, &x, is_hermitian));
+    let parameters = |entry| {
+        (
+            at(&a, entry),
+            a.rows,
+            pivots.entries(entry).data,
+            pivots.step,
+            at(&x, entry),
+            x.columns,
+            u32::from(is_hermitian),
+        )
+    };
+    // SAFETY: `a` has as many rows and columns as `x` has rows; `pivots` has a number for each; `a` and `x` have one
+    // type and device, and the tensors live.
+    unsafe { SYMMETRIC_SOLVE.launch(&x, [blocks_for(x.columns), 1], |_| 0, parameters) }
 }
 
 /// `linalg_ldl_factor_ex(a, hermitian)`: the factors, the pivots, and for each matrix the number of the first block that

@@ -4,6 +4,7 @@
 
 mod equations;
 mod factors;
+mod kernels;
 mod others;
 mod spectra;
 mod symmetric;
