@@ -116,6 +116,14 @@ impl Parts {
                 .filter(|owner| *owner != number)
                 .collect();
             used.push(0);
+            // An element type is passed as an integer; its names are part of the call all the same.
+            let takes_types = self
+                .types
+                .iter()
+                .chain(&self.functions)
+                .any(|block| identifiers(block).iter().any(|name| name == "dtype"));
+            let types = NOUNS.iter().position(|other| other.name == "dtype").unwrap();
+            used.extend((takes_types && number > types).then_some(types));
             used.sort_unstable();
             used.dedup();
             for owner in used {

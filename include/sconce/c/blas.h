@@ -17,6 +17,7 @@
 
 #include <sconce/c/library.h>
 #include <sconce/c/stream.h>
+#include <sconce/c/dtype.h>
 
 /**
  * Describes products of matrices, row-major as in torch: `c = alpha * op(a) @ op(b) + beta * c`.

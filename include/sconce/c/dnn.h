@@ -17,6 +17,7 @@
 
 #include <sconce/c/library.h>
 #include <sconce/c/stream.h>
+#include <sconce/c/dtype.h>
 
 /**
  * The largest number of spatial dimensions of a convolution.

@@ -17,6 +17,7 @@
 
 #include <sconce/c/library.h>
 #include <sconce/c/stream.h>
+#include <sconce/c/dtype.h>
 
 /**
  * Bytes of a generator's state: seed, then offset, little-endian.
