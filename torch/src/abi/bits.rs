@@ -12,7 +12,7 @@
 /// Every sequence of as many initialised bytes is a valid value: no references, no `bool`, no enums. Padding may have
 /// any bytes.
 pub unsafe trait AnyBits: Copy + 'static {
-    /// Nothing: the macro [`any_bits`] calls it to have the compiler check the fields of a struct.
+    /// Nothing: the macro `any_bits` calls it to have the compiler check the fields of a struct.
     #[inline]
     fn check(&self) {}
 }
