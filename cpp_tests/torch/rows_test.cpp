@@ -125,6 +125,22 @@ TEST_F(RowsTest, SizesOfAnyDimensionAreReported) {
   EXPECT_EQ(::sconce_model_get_input_size(model.get(), 0, 2, &least, &most),
             SCONCE_ERROR_INVALID_ARGUMENT);
   EXPECT_TRUE(contains(::sconce_torch_last_error_message(), "values has 2 dimensions"));
+  // A failure writes no result, whichever place is missing.
+  least = most = -7;
+  EXPECT_EQ(::sconce_model_get_input_size(model.get(), 0, 0, &least, nullptr),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(::sconce_model_get_input_size(model.get(), 0, 0, nullptr, &most),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+  std::size_t inputs = 99;
+  std::size_t outputs = 99;
+  EXPECT_EQ(::sconce_model_get_shape(model.get(), &inputs, &outputs, nullptr),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(::sconce_model_get_constants(model.get(), &outputs, nullptr),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(least, -7);
+  EXPECT_EQ(most, -7);
+  EXPECT_EQ(inputs, 99U);
+  EXPECT_EQ(outputs, 99U);
   EXPECT_EQ(::sconce_model_get_output_size(model.get(), 0, 0, &least, &most),
             SCONCE_ERROR_INVALID_ARGUMENT);
   EXPECT_TRUE(contains(::sconce_torch_last_error_message(), "scaled are not known"));

@@ -47,7 +47,7 @@ pub fn scale_kernel_name(element: Dtype) -> Option<&'static str> {
     }
 }
 
-/// Grid and arguments of a launch that multiplies every element of up to [`SCALE_AXES`] axes, each
+/// Grid and arguments of a launch that multiplies every element of up to `SCALE_AXES` axes, each
 /// of 1 or 2 real numbers, by `factor`. Elements must not lie over each other; in which order the
 /// axes are given makes no difference.
 pub fn scale_launch(

@@ -143,6 +143,9 @@ pub extern "C" fn sconce_model_get_shape(
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
+        // No result is written if another cannot be.
+        out_outputs.check("out_outputs")?;
+        out_device.check("out_device")?;
         out_inputs.write("out_inputs", model.description.inputs.len())?;
         out_outputs.write("out_outputs", model.description.outputs.len())?;
         out_device.write("out_device", model.device)

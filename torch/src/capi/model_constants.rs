@@ -45,6 +45,7 @@ pub extern "C" fn sconce_model_get_constants(
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
+        out_bytes.check("out_bytes")?;
         out_count.write("out_count", model.description.constants.len())?;
         out_bytes.write("out_bytes", model.description.constant_bytes)
     })

@@ -174,6 +174,7 @@ pub extern "C" fn sconce_model_get_input_size(
     guard(|| {
         let model = model_of(model)?;
         let (least, most) = size(slot(&model.description.inputs, "input", index)?, "input", dim)?;
+        out_most.check("out_most")?;
         out_least.write("out_least", least)?;
         out_most.write("out_most", most)
     })
@@ -201,6 +202,7 @@ pub extern "C" fn sconce_model_get_output_size(
         let model = model_of(model)?;
         let output = slot(&model.description.outputs, "output", index)?;
         let (least, most) = size(output, "output", dim)?;
+        out_most.check("out_most")?;
         out_least.write("out_least", least)?;
         out_most.write("out_most", most)
     })

@@ -51,7 +51,7 @@ pub fn range_push(message: &CStr) -> i32 {
 
 /// Closes the innermost open range of this thread. Returns its depth.
 ///
-/// Returns [`NO_OPEN_RANGE`] (with a tool: a negative number of the tool's) if no range is open.
+/// Returns `NO_OPEN_RANGE` (with a tool: a negative number of the tool's) if no range is open.
 #[inline]
 pub fn range_pop() -> i32 {
     let depth = match OPEN_RANGES.get() {

@@ -105,7 +105,7 @@ pub(crate) fn try_hold_back_captures() -> Option<GivingBack<'static>> {
 }
 
 /// Begins to give back what a device may use; `None` if a stream of the device is captured, by the rule of
-/// [`is_under_capture_beside`].
+/// `is_under_capture_beside`.
 pub fn give_back(
     runtime: &Runtime,
     device: DeviceIndex,
