@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use testkit::header::{blocks, declared_name, identifiers, plain_enum};
 
@@ -20,15 +20,20 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// The file of a source that `layout` names.
+fn source(file: &str) -> PathBuf {
+    match file {
+        OPERATIONS => operations::source(),
+        file => root().join(format!("src/{file}.rs")),
+    }
+}
+
 /// All declarations, in the order of the nouns and their files.
 fn declarations() -> String {
     let config = cbindgen::Config::from_file(root().join("cbindgen.toml")).unwrap();
     let mut builder = cbindgen::Builder::new().with_config(config);
     for file in NOUNS.iter().flat_map(|noun| noun.files) {
-        builder = builder.with_src(match *file {
-            OPERATIONS => operations::source(),
-            file => root().join(format!("src/{file}.rs")),
-        });
+        builder = builder.with_src(source(file));
     }
     let mut text = Vec::new();
     builder.generate().unwrap().write(&mut text);
@@ -40,11 +45,7 @@ fn owners() -> BTreeMap<String, usize> {
     let mut owners = BTreeMap::new();
     for (number, noun) in NOUNS.iter().enumerate() {
         for file in noun.files {
-            let path = match *file {
-                OPERATIONS => operations::source(),
-                file => root().join(format!("src/{file}.rs")),
-            };
-            let text = std::fs::read_to_string(path).unwrap();
+            let text = std::fs::read_to_string(source(file)).unwrap();
             for line in text.lines().map(str::trim_start) {
                 let Some(at) = ["fn ", "struct ", "enum ", "const ", "type ", "union "]
                     .into_iter()
