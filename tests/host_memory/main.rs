@@ -6,4 +6,5 @@ mod model;
 mod reuse;
 mod settings;
 mod threads;
+mod unasked;
 mod waste;

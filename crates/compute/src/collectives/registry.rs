@@ -5,6 +5,7 @@ use std::sync::Arc;
 use sconce_base::collections::slab::Slab;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
+use sconce_runtime::stream;
 
 use super::Key;
 use super::comm::Comm;
@@ -34,6 +35,7 @@ pub(super) fn dead() -> Error {
 /// Gives communicators handles. `Err`: there are too many.
 pub(super) fn publish(comms: Vec<Arc<Comm>>) -> Result<Vec<Key>> {
     exit::watch(&comms);
+    stream::note_work_may_need_threads();
     let publish = |comm: Arc<Comm>| {
         let (key, slot) = COMMS
             .insert()

@@ -11,6 +11,7 @@ use sconce_driver::{Driver, EventFlags, EventHandle, IpcHandle};
 
 use super::recycler::Recycler;
 use crate::context::Runtime;
+use crate::stream;
 
 /// The kinds of events that are recycled: timed or not, with waits that sleep or spin.
 const KINDS: usize = 4;
@@ -74,6 +75,7 @@ impl NativeEvent {
     ) -> Result<NativeEvent> {
         let driver = runtime.driver();
         let handle = driver.ipc_event_open(device, ipc)?;
+        stream::note_work_may_need_threads();
         let flags = EventFlags { interprocess: true, ..EventFlags::default() };
         Ok(NativeEvent { driver, handle, device, flags, recycle: false })
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sconce_base::lock::{Mutex, rank};
 
 use super::heap::pinned_heap::PinnedHeap;
-use crate::caching::{BlockId, DeferredFrees, DelayCounters, Guard, Lock, settings};
+use crate::caching::{BlockId, CompleteFree, DeferredFrees, DelayCounters, Guard, Lock, settings};
 use crate::stream::Named;
 
 static CACHE: PinnedCache = PinnedCache::new();
@@ -30,6 +30,8 @@ pub(super) struct PinnedMemory {
     pub(super) uses: BTreeMap<BlockId, Vec<Named>>,
     /// The blocks that graphs copy, by the numbers of the captures.
     pub(super) captured: BTreeMap<u64, BTreeSet<BlockId>>,
+    /// Freed blocks alone in their segments that no stream uses any more, until a call that may wait unpins them.
+    pub(super) to_unpin: Vec<CompleteFree>,
     pub(super) rules: PinnedPolicy,
 }
 
@@ -87,6 +89,7 @@ impl PinnedCache {
                 heap: PinnedHeap::new(),
                 uses: BTreeMap::new(),
                 captured: BTreeMap::new(),
+                to_unpin: Vec::new(),
                 rules,
             }),
             deferred: Mutex::new(DeferredFrees::new()),

@@ -7,6 +7,7 @@ use sconce_driver::{RelaxedCapture, StreamRef};
 
 use super::cache::PinnedCache;
 use super::heap::block::PinnedState;
+use super::heap::rounding::PinnedKind;
 use super::{drain, give_back};
 use crate::caching::{BlockId, CompleteFree, DeferredFrees, wait_for_devices};
 use crate::context::Runtime;
@@ -21,20 +22,44 @@ fn change(runtime: &Runtime, cache: &PinnedCache, act: impl FnOnce(&mut Deferred
         act(&mut deferred);
         take_complete(&mut deferred)
     };
-    finish(runtime, cache, complete)
+    finish(runtime, cache, complete, MayUnpin::No)
+}
+
+/// Whether blocks that are alone in their segments may be unpinned, which waits for the devices.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MayUnpin {
+    Yes,
+    No,
 }
 
 fn take_complete(deferred: &mut DeferredFrees) -> Vec<CompleteFree> {
     std::iter::from_fn(|| deferred.next_complete()).collect()
 }
 
-/// Puts blocks back into the heap and frees those that are not kept. True if there were any.
-fn finish(runtime: &Runtime, cache: &PinnedCache, complete: Vec<CompleteFree>) -> bool {
-    if complete.is_empty() {
+/// Puts blocks back into the heap and unpins those that are not kept, or leaves them to a later call that may. True if
+/// there were any.
+fn finish(
+    runtime: &Runtime,
+    cache: &PinnedCache,
+    mut complete: Vec<CompleteFree>,
+    may_unpin: MayUnpin,
+) -> bool {
+    if complete.is_empty() && may_unpin == MayUnpin::No {
         return false;
     }
     let mut outgoing = Vec::new();
     let mut inner = cache.enter();
+    if may_unpin == MayUnpin::Yes {
+        complete.append(&mut inner.to_unpin);
+    } else {
+        let is_alone =
+            |free: &mut CompleteFree| inner.heap.blocks[free.id].kind == PinnedKind::Alone;
+        let alone: Vec<_> = complete.extract_if(.., is_alone).collect();
+        inner.to_unpin.extend(alone);
+    }
+    if complete.is_empty() {
+        return false;
+    }
     for CompleteFree { id, .. } in &complete {
         debug_assert_eq!(inner.heap.blocks[*id].state, PinnedState::Waiting);
         inner.heap.blocks[*id].used = false;
@@ -55,13 +80,27 @@ pub(super) fn add(
     block: (BlockId, usize),
     streams: Vec<Named>,
 ) {
-    change(runtime, cache, |deferred| deferred.add(runtime, &cache.delays, block, streams));
+    let complete = {
+        let mut deferred = cache.deferred.lock();
+        deferred.add(runtime, &cache.delays, block, streams);
+        take_complete(&mut deferred)
+    };
+    finish(runtime, cache, complete, MayUnpin::Yes);
     drain::wake();
 }
 
-/// Takes back what has become free; whether there was anything. If another thread is polling at the
-/// moment, this one need not.
+/// Takes back what has become free, for a call that may wait for the devices; whether there was anything. If another
+/// thread is polling at the moment, this one need not.
 pub(super) fn poll(runtime: &Runtime, cache: &PinnedCache) -> bool {
+    poll_and(runtime, cache, MayUnpin::Yes)
+}
+
+/// [`poll`] for an allocation, which waits for no device.
+pub(super) fn poll_without_wait(runtime: &Runtime, cache: &PinnedCache) -> bool {
+    poll_and(runtime, cache, MayUnpin::No)
+}
+
+fn poll_and(runtime: &Runtime, cache: &PinnedCache, may_unpin: MayUnpin) -> bool {
     if !cache.delays.has_waiting() {
         return false;
     }
@@ -72,7 +111,7 @@ pub(super) fn poll(runtime: &Runtime, cache: &PinnedCache) -> bool {
         let _ = deferred.poll(runtime, &cache.delays);
         take_complete(&mut deferred)
     };
-    finish(runtime, cache, complete)
+    finish(runtime, cache, complete, may_unpin)
 }
 
 /// Waits for every event, and takes back the blocks that waited; whether there were any, which another
@@ -94,6 +133,7 @@ pub(super) fn wait(runtime: &Runtime, cache: &PinnedCache) -> bool {
     });
     change(runtime, cache, |deferred| deferred.put_back(queues));
     wait_for_parked(runtime, cache);
+    poll(runtime, cache);
     true
 }
 

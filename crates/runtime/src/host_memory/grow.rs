@@ -34,12 +34,9 @@ pub(super) fn reserve(runtime: &Runtime, cache: &PinnedCache, bytes: usize) -> R
         pinned => pinned.map_err(|error| error.context("pinned_reserve_segment_size_mb"))?,
     };
     let mut inner = cache.enter();
-    if !has_one(&inner) {
-        inner.heap.adopt(segment);
-        return Ok(());
-    }
-    drop(inner); // Another thread was quicker.
-    give_back(runtime, cache, vec![segment]);
+    // Another thread may have been quicker. To unpin is to wait for the devices, so the memory serves requests instead.
+    let kind = if has_one(&inner) { PinnedKind::of(bytes) } else { PinnedKind::Reserve };
+    inner.heap.adopt(PinnedSegment { kind, ..segment });
     Ok(())
 }
 
@@ -53,8 +50,8 @@ pub(super) fn grow(
 ) -> Result<usize> {
     // Giving back waits for the devices, and an allocation must not: it may be what they wait for.
     let tight = cache.enter().heap.excess(rounded, keep) != 0;
-    let devices_idle = tight && stream::are_devices_idle(runtime);
-    let (kind, size, outgoing) = cache.enter().heap.plan(rounded, keep, devices_idle);
+    let may_give_back = tight && stream::may_give_back_unasked(runtime, runtime.devices());
+    let (kind, size, outgoing) = cache.enter().heap.plan(rounded, keep, may_give_back);
     give_back(runtime, cache, outgoing);
     let segment = match source::pin(runtime, cache, kind, size) {
         Err(error) if error.status() == Status::OutOfMemory => {

@@ -47,10 +47,11 @@ fn has_segment(
 
 /// Whether the driver would wait for work before it frees memory of a pool. It unmaps pages without a wait.
 fn would_wait(runtime: &Runtime, number: u64) -> bool {
-    runtime.devices().any(|device| {
-        has_segment(device, number, |segment| !segment.paged)
-            && !stream::is_device_idle(runtime, device)
-    })
+    let mut devices = runtime
+        .devices()
+        .filter(|device| has_segment(*device, number, |segment| !segment.paged))
+        .peekable();
+    devices.peek().is_some() && !stream::may_give_back_unasked(runtime, devices)
 }
 
 /// Gives the memory of a pool back that has no live block; returns its bytes. Waits for blocks that wait for streams.

@@ -67,8 +67,8 @@ pub use own_captures::{
 };
 pub use value::{Stream, default, from_pool};
 pub use work::after_enqueue;
-pub(crate) use work::{are_devices_idle, is_device_idle, is_stream_idle};
 pub use work::{
-    capture_status, is_capturing, launch_host_function, priority, priority_range, query,
-    synchronize, synchronize_device, try_synchronize_device,
+    capture_status, is_capturing, launch_host_function, note_work_may_need_threads, priority,
+    priority_range, query, synchronize, synchronize_device, try_synchronize_device,
 };
+pub(crate) use work::{is_stream_idle, may_give_back_unasked};

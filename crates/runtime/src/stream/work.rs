@@ -3,6 +3,8 @@
 //! A query of a captured stream makes the capture invalid. So where the caller does not name the stream, no capture
 //! begins between the question whether there is one and the query.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{CaptureStatus, HostFunction, RelaxedCapture, StreamHandle, StreamRef};
@@ -21,17 +23,29 @@ pub fn query(runtime: &Runtime, stream: Stream) -> Result<bool> {
     runtime.driver().stream_query(stream.driver_ref())
 }
 
-/// Whether the devices are idle: their default streams, pooled streams and the calling thread's current
-/// streams. Does not wait. A device under capture counts as busy, since its streams must not be queried, and so do all
-/// while a capture begins.
-pub(crate) fn are_devices_idle(runtime: &Runtime) -> bool {
-    let Some(_no_capture_begins) = try_hold_back_captures() else { return false };
-    let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return false };
-    runtime.devices().all(|device| is_idle(runtime, device))
+/// Whether work may have been queued that waits for a thread of the program, or of another process: a collective call,
+/// which waits for the other ranks, a host function, or a wait for another process's event.
+static MAY_NEED_THREADS: AtomicBool = AtomicBool::new(false);
+
+/// Notes that work is queued from now on that may wait for a thread of the program.
+pub fn note_work_may_need_threads() {
+    MAY_NEED_THREADS.store(true, Relaxed);
 }
 
-/// Whether a device is idle, as far as that can be asked: see [`are_devices_idle`].
-pub(crate) fn is_device_idle(runtime: &Runtime, device: DeviceIndex) -> bool {
+/// Whether the driver gives memory back without a wait that may never end. It waits for all work of the devices, also
+/// for what another thread queues between a look at the streams and the call. So it is not enough that the devices
+/// are idle: such work must not need the calling thread either. A kernel of the program that waits for a thread by
+/// itself is not known of.
+pub(crate) fn may_give_back_unasked(
+    runtime: &Runtime,
+    mut devices: impl Iterator<Item = DeviceIndex>,
+) -> bool {
+    !MAY_NEED_THREADS.load(Relaxed) && devices.all(|device| is_device_idle(runtime, device))
+}
+
+/// Whether a device is idle: its default stream, pooled streams and the calling thread's current stream. Does not wait.
+/// A device under capture counts as busy, since its streams must not be queried, and so do all while a capture begins.
+fn is_device_idle(runtime: &Runtime, device: DeviceIndex) -> bool {
     let Some(_no_capture_begins) = try_hold_back_captures() else { return false };
     let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return false };
     is_idle(runtime, device)
@@ -131,6 +145,7 @@ pub fn launch_host_function(
              more; queue it beside the graph, or without the alternative",
         ));
     }
+    note_work_may_need_threads();
     runtime.driver().launch_host_function(stream.driver_ref(), function)?;
     after_enqueue(runtime, stream)
 }
