@@ -22,6 +22,7 @@
 //! | `kernels/` | the library's kernels on the CPU |
 //! | `state` | the simulator and its state |
 //! | `libraries/` | simulated cuBLAS, cuDNN and cuFFT |
+//! | `declared` | the memory that a call would declare, without a simulator |
 //! | `calls/` | the driver's calls, a file a subject |
 //! | `controls/` | the controls of a test |
 
@@ -30,6 +31,7 @@ mod call;
 mod calls;
 mod codes;
 mod controls;
+pub mod declared;
 mod faults;
 mod handles;
 mod host;

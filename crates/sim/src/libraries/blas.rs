@@ -44,7 +44,7 @@ impl Blas for Simulator {
 }
 
 /// Memory for intermediate results: address and length, which is not 0.
-type GemmWorkspace = (u64, usize);
+pub(crate) type GemmWorkspace = (u64, usize);
 
 struct SimBlasHandle {
     inner: Arc<SimState>,
@@ -144,6 +144,31 @@ fn stored_rows(gemm: &Gemm) -> [i64; 2] {
     [turned(gemm.transpose[0], gemm.m, gemm.k), turned(gemm.transpose[1], gemm.k, gemm.n)]
 }
 
+/// The memory that a product uses; none if the library refuses it.
+pub(crate) fn accesses(gemm: &Gemm, workspace: Option<GemmWorkspace>) -> Vec<MemoryAccess> {
+    let Some(([m, n, k], batch)) = sizes(gemm) else { return Vec::new() };
+    let element = gemm.element.bytes() as i64;
+    let matrix = |intent, matrix: &Matrix, rows: usize, columns: usize| {
+        let column = (columns as u64, matrix.column.wrapping_mul(element));
+        let each = (batch as u64, matrix.batch.wrapping_mul(element));
+        let run = rows as u64 * element as u64;
+        MemoryAccess::strided(intent, matrix.address.0, run, [column, each])
+    };
+    let mut accesses = vec![matrix(Intent::Write, &gemm.c, m, n)];
+    if gemm.beta != 0.0 {
+        accesses.push(matrix(Intent::Read, &gemm.c, m, n));
+    }
+    if gemm.alpha != 0.0 && k > 0 {
+        let [a_rows, b_rows] = stored_rows(gemm).map(|rows| rows as usize);
+        accesses.push(matrix(Intent::Read, &gemm.a, a_rows, m * k / a_rows));
+        accesses.push(matrix(Intent::Read, &gemm.b, b_rows, k * n / b_rows));
+    }
+    if let Some((address, bytes)) = workspace {
+        accesses.push(MemoryAccess::range(Intent::Write, address, bytes as u64));
+    }
+    accesses
+}
+
 /// A product that is queued.
 struct QueuedProduct {
     gemm: Gemm,
@@ -160,27 +185,7 @@ impl Compute for QueuedProduct {
     }
 
     fn accesses(&self) -> Vec<MemoryAccess> {
-        let (gemm, ([m, n, k], batch)) = (&self.gemm, self.sizes);
-        let element = gemm.element.bytes() as i64;
-        let matrix = |intent, matrix: &Matrix, rows: usize, columns: usize| {
-            let column = (columns as u64, matrix.column.wrapping_mul(element));
-            let each = (batch as u64, matrix.batch.wrapping_mul(element));
-            let run = rows as u64 * element as u64;
-            MemoryAccess::strided(intent, matrix.address.0, run, [column, each])
-        };
-        let mut accesses = vec![matrix(Intent::Write, &gemm.c, m, n)];
-        if gemm.beta != 0.0 {
-            accesses.push(matrix(Intent::Read, &gemm.c, m, n));
-        }
-        if gemm.alpha != 0.0 && k > 0 {
-            let [a_rows, b_rows] = stored_rows(gemm).map(|rows| rows as usize);
-            accesses.push(matrix(Intent::Read, &gemm.a, a_rows, m * k / a_rows));
-            accesses.push(matrix(Intent::Read, &gemm.b, b_rows, k * n / b_rows));
-        }
-        if let Some((address, bytes)) = self.workspace {
-            accesses.push(MemoryAccess::range(Intent::Write, address, bytes as u64));
-        }
-        accesses
+        accesses(&self.gemm, self.workspace)
     }
 
     fn run(&self, memory: &DeviceMemoryView<'_>) -> std::result::Result<(), i32> {

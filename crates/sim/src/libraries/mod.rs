@@ -7,10 +7,10 @@
 //! | `blas`, `dnn/`, `fft/`, `collectives/` | the libraries' objects |
 //! | `compiler` | sources of kernels, which stay as they are |
 
-mod blas;
-mod collectives;
+pub(super) mod blas;
+pub(super) mod collectives;
 mod compiler;
 mod compute;
-mod dnn;
-mod fft;
+pub(super) mod dnn;
+pub(super) mod fft;
 mod reals;

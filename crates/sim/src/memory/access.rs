@@ -39,13 +39,13 @@ const MOST_CANDIDATES: i128 = 64;
 
 impl MemoryAccess {
     /// A range of bytes.
-    pub(crate) fn range(intent: Intent, address: u64, bytes: u64) -> MemoryAccess {
+    pub fn range(intent: Intent, address: u64, bytes: u64) -> MemoryAccess {
         MemoryAccess { intent, address, run_bytes: bytes, steps: Vec::new() }
     }
 
     /// Runs of `run_bytes` along dimensions, each with its count and its stride in bytes; the first run
     /// of all begins at `address`.
-    pub(crate) fn strided(
+    pub fn strided(
         intent: Intent,
         mut address: u64,
         run_bytes: u64,

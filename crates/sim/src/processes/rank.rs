@@ -83,6 +83,11 @@ impl Rank {
         }
     }
 
+    /// Its number, and how many ranks there are.
+    pub(crate) fn place(&self) -> (usize, usize) {
+        (self.rank, self.ranks)
+    }
+
     /// Why the rank does nothing any more; `None` while it does.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.failure.lock().clone()

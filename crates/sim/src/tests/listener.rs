@@ -21,7 +21,7 @@ enum Seen {
 }
 
 #[derive(Default)]
-struct Recorder(Mutex<Vec<Seen>>);
+pub(super) struct Recorder(Mutex<Vec<Seen>>);
 
 impl OperationListener for Recorder {
     fn queued(&self, operation: &QueuedOperation<'_>) {
@@ -40,7 +40,7 @@ impl OperationListener for Recorder {
 }
 
 impl Recorder {
-    fn on(sim: &Simulator) -> Arc<Recorder> {
+    pub(super) fn on(sim: &Simulator) -> Arc<Recorder> {
         let recorder = Arc::new(Recorder::default());
         sim.set_listener(Some(recorder.clone()));
         recorder
@@ -51,7 +51,7 @@ impl Recorder {
     }
 
     /// The accesses of the only operation that was queued.
-    fn accesses(&self) -> Accesses {
+    pub(super) fn accesses(&self) -> Accesses {
         match &self.take()[..] {
             [Seen::Queued { accesses, .. }] => accesses.clone(),
             other => panic!("{other:?}"),

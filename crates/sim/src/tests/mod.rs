@@ -3,6 +3,7 @@
 mod captures;
 mod convolutions;
 mod damaged_handles;
+mod declared;
 mod errors;
 mod external;
 mod fft;

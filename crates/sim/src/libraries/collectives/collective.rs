@@ -16,9 +16,8 @@ use crate::processes::rank::{Rank, RankProgress};
 /// Bytes of a result that are computed at once.
 const PIECE: usize = 256 << 10;
 
-/// What a call reads on this rank: address and bytes, in the order in which they are posted.
-fn reads(rank: &Rank, call: &CommCall) -> Vec<(u64, usize)> {
-    let (me, ranks) = (rank.rank, rank.ranks);
+/// What a call reads on a rank of a number of ranks: address and bytes, in the order in which they are posted.
+fn reads((me, ranks): (usize, usize), call: &CommCall) -> Vec<(u64, usize)> {
     let one = |send: &DevicePtr, count: usize, dtype: &Dtype| vec![(send.0, count * dtype.bytes())];
     match call {
         CommCall::AllReduce { send, count, dtype, .. }
@@ -37,9 +36,8 @@ fn reads(rank: &Rank, call: &CommCall) -> Vec<(u64, usize)> {
     }
 }
 
-/// What a call writes on this rank.
-fn writes(rank: &Rank, call: &CommCall) -> Vec<(u64, usize)> {
-    let (me, ranks) = (rank.rank, rank.ranks);
+/// What a call writes on a rank of a number of ranks.
+fn writes((me, ranks): (usize, usize), call: &CommCall) -> Vec<(u64, usize)> {
     let one = |recv: &DevicePtr, count: usize, dtype: &Dtype| vec![(recv.0, count * dtype.bytes())];
     match call {
         CommCall::AllReduce { recv, count, dtype, .. }
@@ -66,12 +64,12 @@ fn parts(parts: &CommParts, dtype: &Dtype) -> Vec<(u64, usize)> {
     parts.parts.iter().map(part).collect()
 }
 
-/// The memory that a call uses on this rank.
-pub(super) fn accesses(rank: &Rank, call: &CommCall) -> Vec<MemoryAccess> {
+/// The memory that a call uses on a rank of a number of ranks.
+pub(super) fn accesses(place: (usize, usize), call: &CommCall) -> Vec<MemoryAccess> {
     let range = |intent, (address, bytes): &(u64, usize)| {
         (*bytes > 0).then(|| MemoryAccess::range(intent, *address, *bytes as u64))
     };
-    let (reads, writes) = (reads(rank, call), writes(rank, call));
+    let (reads, writes) = (reads(place, call), writes(place, call));
     let reads = reads.iter().filter_map(|read| range(Intent::Read, read));
     reads.chain(writes.iter().filter_map(|write| range(Intent::Write, write))).collect()
 }
@@ -100,7 +98,7 @@ pub(super) fn post(
     memory: &DeviceMemoryView<'_>,
 ) -> Result<u64, WorkStop> {
     let mut content = Vec::new();
-    for (address, bytes) in reads(rank, call) {
+    for (address, bytes) in reads(rank.place(), call) {
         append((address, bytes), memory, &mut content)?;
     }
     if let CommCall::AllReduce { dtype, op, .. }

@@ -274,7 +274,7 @@ impl CommEndpoint for SimEndpoint {
     }
 
     fn place(&mut self) -> Result<(usize, usize)> {
-        Ok((self.rank.rank, self.rank.ranks))
+        Ok(self.rank.place())
     }
 
     fn finalize(&mut self) -> Result<()> {

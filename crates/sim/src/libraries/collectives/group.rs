@@ -60,7 +60,7 @@ impl QueuedCalls {
 }
 
 /// What a call is queued as.
-pub(super) fn as_calls(call: CommCall) -> Calls {
+pub(crate) fn as_calls(call: CommCall) -> Calls {
     match call {
         CommCall::Send { .. } | CommCall::Recv { .. } => Calls::Group(vec![call]),
         call => Calls::Collective(call),

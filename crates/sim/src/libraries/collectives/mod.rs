@@ -16,7 +16,7 @@ mod collective;
 mod create;
 mod endpoint;
 mod exchange;
-mod group;
+pub(crate) mod group;
 mod message;
 mod reduce;
 mod stop;

@@ -17,15 +17,25 @@ use sconce_driver::CommCall;
 use super::stop::WorkStop;
 use super::{collective, exchange};
 use crate::machine::operation::{Pace, QueuedWork};
-use crate::memory::{Accesses, AddressSpace, DeviceMemoryView};
+use crate::memory::{Accesses, AddressSpace, DeviceMemoryView, MemoryAccess};
 use crate::processes::board::Standing;
 use crate::processes::rank::{EnteredOperation, Rank, RankProgress};
 
 /// What an operation does.
-pub(super) enum Calls {
+pub(crate) enum Calls {
     Collective(CommCall),
     /// Sends and receives.
     Group(Vec<CommCall>),
+}
+
+impl Calls {
+    /// The memory that they use on a rank of a number of ranks.
+    pub(crate) fn accesses(&self, place: (usize, usize)) -> Vec<MemoryAccess> {
+        match self {
+            Calls::Collective(call) => collective::accesses(place, call),
+            Calls::Group(calls) => exchange::accesses(calls),
+        }
+    }
 }
 
 /// A queued operation of a rank.
@@ -108,10 +118,7 @@ impl QueuedWork for CommWork {
     }
 
     fn accesses(&self) -> Accesses {
-        Accesses::Known(match &self.calls {
-            Calls::Collective(call) => collective::accesses(&self.rank, call),
-            Calls::Group(calls) => exchange::accesses(calls),
-        })
+        Accesses::Known(self.calls.accesses(self.rank.place()))
     }
 
     fn run(&self) -> Result<(), i32> {

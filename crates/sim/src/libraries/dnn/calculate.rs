@@ -23,6 +23,36 @@ pub(crate) enum ConvolutionEngine {
     Private,
 }
 
+/// The memory that a convolution uses: input, filter and output at `addresses`, and a workspace.
+pub(crate) fn accesses(
+    problem: &Convolution,
+    addresses: [u64; 3],
+    (workspace, workspace_bytes): (u64, usize),
+) -> Vec<MemoryAccess> {
+    let Convolution { operation, element, input, filter, output, .. } = problem;
+    let written = match operation {
+        ConvolutionOperation::Forward => 2,
+        ConvolutionOperation::Data => 0,
+        ConvolutionOperation::Filter => 1,
+    };
+    let bytes = element.bytes() as i64;
+    let tensors = [input, filter, output].into_iter().zip(addresses).enumerate();
+    let mut accesses: Vec<MemoryAccess> = tensors
+        .map(|(index, (tensor, address))| {
+            let intent = if index == written { Intent::Write } else { Intent::Read };
+            let dimensions = tensor.sizes.into_iter().zip(tensor.strides);
+            let dimensions =
+                dimensions.map(|(size, stride)| (size as u64, stride.wrapping_mul(bytes)));
+            MemoryAccess::strided(intent, address, bytes as u64, dimensions)
+        })
+        .collect();
+    if workspace_bytes > 0 {
+        let workspace = |intent| MemoryAccess::range(intent, workspace, workspace_bytes as u64);
+        accesses.extend([Intent::Read, Intent::Write].map(workspace));
+    }
+    accesses
+}
+
 /// A convolution that is queued.
 #[derive(Clone, Copy)]
 pub(crate) struct QueuedConvolution {
@@ -49,29 +79,11 @@ impl Compute for QueuedConvolution {
     }
 
     fn accesses(&self) -> Vec<MemoryAccess> {
-        let Convolution { operation, element, input, filter, output, .. } = &self.problem;
-        let written = match operation {
-            ConvolutionOperation::Forward => 2,
-            ConvolutionOperation::Data => 0,
-            ConvolutionOperation::Filter => 1,
+        let workspace_bytes = match self.engine {
+            ConvolutionEngine::Workspace => unfolded_bytes(&self.geometry, self.problem.element),
+            ConvolutionEngine::Private => 0,
         };
-        let bytes = element.bytes() as i64;
-        let tensors = [input, filter, output].into_iter().zip(self.addresses).enumerate();
-        let mut accesses: Vec<MemoryAccess> = tensors
-            .map(|(index, (tensor, address))| {
-                let intent = if index == written { Intent::Write } else { Intent::Read };
-                let dimensions = tensor.sizes.into_iter().zip(tensor.strides);
-                let dimensions =
-                    dimensions.map(|(size, stride)| (size as u64, stride.wrapping_mul(bytes)));
-                MemoryAccess::strided(intent, address, bytes as u64, dimensions)
-            })
-            .collect();
-        if self.engine == ConvolutionEngine::Workspace {
-            let bytes = unfolded_bytes(&self.geometry, self.problem.element) as u64;
-            let workspace = |intent| MemoryAccess::range(intent, self.workspace, bytes);
-            accesses.extend([Intent::Read, Intent::Write].map(workspace));
-        }
-        accesses
+        accesses(&self.problem, self.addresses, (self.workspace, workspace_bytes))
     }
 
     fn run(&self, memory: &DeviceMemoryView<'_>) -> Result<(), i32> {

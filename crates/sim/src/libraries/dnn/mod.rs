@@ -12,7 +12,7 @@
 //! | `calculate` | the three operations, from products |
 //! | `handle` | handles, engines and plans |
 
-mod calculate;
+pub(crate) mod calculate;
 mod codes;
 mod geometry;
 mod handle;

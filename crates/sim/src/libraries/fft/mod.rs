@@ -8,6 +8,6 @@
 //! | `plan` | plans: made, executed, dropped |
 
 mod demand;
-mod plan;
+pub(crate) mod plan;
 mod side;
-mod transform;
+pub(crate) mod transform;

@@ -13,7 +13,7 @@ use sconce_driver::nvidia::{fft_failure, fft_refusal};
 use sconce_driver::{Fft, FftCall, FftDirection, FftKind, FftPlan, FftShape};
 
 use super::demand::{self, codes};
-use super::transform::Transforms;
+use super::transform::{TransformSides, Transforms};
 use crate::call::Call;
 use crate::libraries::compute::Compute;
 use crate::memory::DeviceMemoryView;
@@ -133,43 +133,48 @@ impl FftPlan for SimFftPlan {
         self.check(call).map_err(|code| failure(Call::FftExecute, code))?;
         let execution = QueuedTransform {
             prepared: Arc::clone(&self.prepared),
-            workspace: (call.workspace.0, self.workspace_bytes),
-            input: call.input.0,
-            output: call.output.0,
-            direction: call.direction,
+            call: *call,
+            workspace_bytes: self.workspace_bytes,
         };
         self.inner.compute(Call::FftExecute, execution, call.stream)
     }
 }
 
+/// The memory that an execution uses.
+pub(crate) fn accesses(
+    sides: &TransformSides,
+    call: &FftCall,
+    workspace_bytes: usize,
+) -> Vec<MemoryAccess> {
+    let mut accesses = sides.accesses(call.input.0, call.output.0);
+    if workspace_bytes > 0 {
+        let bytes = workspace_bytes as u64;
+        accesses.push(MemoryAccess::range(Intent::Write, call.workspace.0, bytes));
+    }
+    accesses
+}
+
 /// A queued transform.
 struct QueuedTransform {
     prepared: Arc<PreparedTransform>,
-    workspace: (u64, usize),
-    input: u64,
-    output: u64,
-    direction: FftDirection,
+    call: FftCall,
+    workspace_bytes: usize,
 }
 
 impl Compute for QueuedTransform {
     fn accesses(&self) -> Vec<MemoryAccess> {
-        let mut accesses = self.prepared.calculation.accesses(self.input, self.output);
-        let (address, bytes) = self.workspace;
-        if bytes > 0 {
-            accesses.push(MemoryAccess::range(Intent::Write, address, bytes as u64));
-        }
-        accesses
+        accesses(&self.prepared.calculation.sides, &self.call, self.workspace_bytes)
     }
 
     fn run(&self, memory: &DeviceMemoryView<'_>) -> std::result::Result<(), i32> {
         // All of the workspace is written, so that other work that uses it already is found.
-        let (address, bytes) = self.workspace;
+        let (address, bytes) = (self.call.workspace.0, self.workspace_bytes);
         let pattern = [SPOILT; PIECE];
         for start in (0..bytes).step_by(PIECE) {
             let part = PIECE.min(bytes - start);
             memory.write(address.wrapping_add(start as u64), &pattern[..part])?;
         }
-        let calculation = &self.prepared.calculation;
-        calculation.run(memory, self.input, self.output, self.direction)
+        let FftCall { input, output, direction, .. } = self.call;
+        self.prepared.calculation.run(memory, input.0, output.0, direction)
     }
 }

@@ -15,19 +15,18 @@ use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 /// All bytes of a NaN.
 const NO_NUMBER: u8 = 0xFF;
 
-/// All transforms of a plan.
-pub(crate) struct Transforms {
+/// Where the transforms of a plan read and write.
+pub(crate) struct TransformSides {
     batch: i64,
     input: TransformSide,
     output: TransformSide,
-    packed: Box<dyn PackedTransform>,
     /// Whether the input is overwritten.
     spoils_input: bool,
 }
 
-impl Transforms {
-    /// The transforms of a shape that has been checked.
-    pub(crate) fn new(shape: &FftShape) -> Transforms {
+impl TransformSides {
+    /// The sides of a shape that has been checked.
+    pub(crate) fn new(shape: &FftShape) -> TransformSides {
         let (real, complex) = (shape.element.bytes(), 2 * shape.element.bytes());
         let side = |layout, halved, bytes| TransformSide::new(shape, layout, halved, bytes);
         let (input, output) = match shape.kind {
@@ -37,10 +36,8 @@ impl Transforms {
             FftKind::R2C => (side(&shape.input, false, real), side(&shape.output, true, complex)),
             FftKind::C2R => (side(&shape.input, true, complex), side(&shape.output, false, real)),
         };
-        let sizes = shape.sizes.map(|size| size as usize);
-        let packed = packed_transform(shape.kind, shape.element, &sizes[..shape.rank]);
         let spoils_input = shape.rank > 1 && shape.kind == FftKind::C2R;
-        Transforms { batch: shape.batch, input, output, packed, spoils_input }
+        TransformSides { batch: shape.batch, input, output, spoils_input }
     }
 
     /// The memory that they read and write.
@@ -54,6 +51,21 @@ impl Transforms {
         }
         accesses
     }
+}
+
+/// All transforms of a plan.
+pub(crate) struct Transforms {
+    pub(crate) sides: TransformSides,
+    packed: Box<dyn PackedTransform>,
+}
+
+impl Transforms {
+    /// The transforms of a shape that has been checked.
+    pub(crate) fn new(shape: &FftShape) -> Transforms {
+        let sizes = shape.sizes.map(|size| size as usize);
+        let packed = packed_transform(shape.kind, shape.element, &sizes[..shape.rank]);
+        Transforms { sides: TransformSides::new(shape), packed }
+    }
 
     /// Calculates, from memory to memory.
     pub(crate) fn run(
@@ -63,17 +75,18 @@ impl Transforms {
         output: u64,
         direction: FftDirection,
     ) -> Result<(), i32> {
-        let mut before = vec![0; self.input.packed_bytes()];
-        let mut after = vec![0; self.output.packed_bytes()];
-        for transform in 0..self.batch {
-            self.input.read(memory, input, transform, &mut before)?;
+        let sides = &self.sides;
+        let mut before = vec![0; sides.input.packed_bytes()];
+        let mut after = vec![0; sides.output.packed_bytes()];
+        for transform in 0..sides.batch {
+            sides.input.read(memory, input, transform, &mut before)?;
             let calculated = self.packed.run(&before, &mut after, direction, 1.0);
             calculated.map_err(|_| codes::LAUNCH_FAILED)?;
-            if self.spoils_input {
+            if sides.spoils_input {
                 before.fill(NO_NUMBER);
-                self.input.write(memory, input, transform, &before)?;
+                sides.input.write(memory, input, transform, &before)?;
             }
-            self.output.write(memory, output, transform, &after)?;
+            sides.output.write(memory, output, transform, &after)?;
         }
         Ok(())
     }
