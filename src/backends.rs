@@ -1,5 +1,7 @@
 //! The backends of the library, and their choice.
 
+use std::sync::atomic::{AtomicU8, Ordering};
+
 use sconce_base::config::{BackendChoice, Config};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::log;
@@ -8,8 +10,32 @@ use sconce_driver::{Devices, Driver};
 use sconce_runtime::context::{Backend, Backends, Opened, Options, set_backends};
 use sconce_sim::Simulator;
 
-/// Opens the backend that `options` asks for. Makes no context.
+/// Whether the program has asked for the sanitizer before a backend is opened: 0 has not, 1 no, 2 reports, 3 the end of
+/// the process.
+static ASKED: AtomicU8 = AtomicU8::new(0);
+
+pub(crate) fn ask_for_sanitizer(aborts: bool) {
+    ASKED.store(2 + u8::from(aborts), Ordering::Relaxed);
+}
+
+pub(crate) fn ask_for_no_sanitizer() {
+    ASKED.store(1, Ordering::Relaxed);
+}
+
+/// Opens the backend that `options` asks for, with the sanitizer in front if there is to be one.
 fn open(options: &Options) -> Result<Opened> {
+    let Opened { backend, driver } = open_backend(options)?;
+    let mut config = Config::get().sanitizer.clone();
+    let asked = ASKED.load(Ordering::Relaxed);
+    if asked != 0 {
+        (config.is_on, config.aborts) = (asked > 1, asked > 2);
+    }
+    let driver = if config.is_on { sconce_sanitizer::wrap(driver, &config) } else { driver };
+    Ok(Opened { backend, driver })
+}
+
+/// Opens the backend that `options` asks for. Makes no context.
+fn open_backend(options: &Options) -> Result<Opened> {
     match options.backend {
         BackendChoice::Sim => {
             let driver = Simulator::open(&options.sim, options.visible)?;

@@ -28,6 +28,7 @@
 //! | `store/` | stores that the processes of a job share |
 //! | `parallel` | work on several threads of the CPU |
 //! | `nvtx` | ranges and marks for profilers |
+//! | `sanitizer/` | the sanitizer, and its reports |
 //! | `sim/` | controls of the simulator |
 
 #![warn(missing_docs)]
@@ -80,6 +81,7 @@ mod module;
 mod nvtx;
 mod parallel;
 mod random;
+mod sanitizer;
 mod sim;
 mod store;
 mod stream;
@@ -108,6 +110,7 @@ pub use module::*;
 pub use nvtx::*;
 pub use parallel::*;
 pub use random::*;
+pub use sanitizer::*;
 pub use sim::controls as sim_controls;
 pub use sim::*;
 pub use store::*;

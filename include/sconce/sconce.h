@@ -29,5 +29,6 @@
 #include <sconce/c/random.h>
 #include <sconce/c/graph.h>
 #include <sconce/c/nvtx.h>
+#include <sconce/c/sanitizer.h>
 
 #endif  /* SCONCE_SCONCE_H_ */

@@ -28,6 +28,7 @@
 #include <sconce/cuda/memory_stats.hpp>
 #include <sconce/cuda/nvtx.hpp>
 #include <sconce/cuda/random.hpp>
+#include <sconce/cuda/sanitizer.hpp>
 #include <sconce/cuda/scalar_type.hpp>
 #include <sconce/cuda/span.hpp>
 #include <sconce/cuda/stream.hpp>

@@ -37,6 +37,7 @@
 #include <sconce/c/store.h>
 #include <sconce/c/comm.h>
 #include <sconce/c/comm_tensors.h>
+#include <sconce/c/sanitizer.h>
 #include <sconce/c/sim.h>
 
 #endif  /* SCONCE_SCONCE_ALL_H_ */

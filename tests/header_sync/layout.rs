@@ -20,7 +20,7 @@ const fn further(name: &'static str, about: &'static str, files: &'static [&'sta
 }
 
 /// A header includes only headers of nouns before it.
-pub(crate) const NOUNS: [Noun; 25] = [
+pub(crate) const NOUNS: [Noun; 26] = [
     runtime(
         "library",
         "The library: statuses, messages of errors, texts, version, log, initialisation.",
@@ -162,6 +162,11 @@ pub(crate) const NOUNS: [Noun; 25] = [
         "comm_tensors",
         "Collective calls on tensors.",
         &["comm_tensors/spread", "comm_tensors/collect"],
+    ),
+    runtime(
+        "sanitizer",
+        "The sanitizer: races between streams, and uses of freed memory.",
+        &["sanitizer/control", "sanitizer/declare"],
     ),
     further(
         "sim",

@@ -23,7 +23,12 @@ const CRATES: &[Row] = &[
     ("runtime", "base driver", "sim testkit-json"),
     ("compute", "base driver kernels math runtime", "sim"),
     ("tensors", "base compute driver math runtime", ""),
-    ("sconce", "base compute cuda driver math runtime sim tensors", "kernels testkit testkit-json"),
+    ("sanitizer", "base driver sim", ""),
+    (
+        "sconce",
+        "base compute cuda driver math runtime sanitizer sim tensors",
+        "kernels testkit testkit-json",
+    ),
     ("torch", "", "sconce"),
     ("replay", "base runtime sconce", ""),
     ("own-driver", "base driver runtime", ""),

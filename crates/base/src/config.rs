@@ -44,6 +44,17 @@ impl Default for SimConfig {
     }
 }
 
+/// What the sanitizer does (`docs/design/sanitizer.md`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SanitizerConfig {
+    /// Whether calls are checked at all.
+    pub is_on: bool,
+    /// `SCONCE_SANITIZER=abort`: the process ends with the first report.
+    pub aborts: bool,
+    /// `SCONCE_SANITIZER_FILE`: where reports are appended, one JSON object a line.
+    pub file: Option<String>,
+}
+
 /// All settings that the library reads from the environment.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -68,6 +79,8 @@ pub struct Config {
     pub tf32_forbidden: bool,
     /// `NVTX_INJECTION64_PATH`: the library of the profiler that receives the marks.
     pub nvtx_injection: Option<String>,
+    /// `SCONCE_SANITIZER=off|report|abort`, or `TORCH_CUDA_SANITIZER=1`, which is `report`; `SCONCE_SANITIZER_FILE`.
+    pub sanitizer: SanitizerConfig,
     /// `SCONCE_LIBCUDA`: the file to open as `libcuda`, instead of the usual names.
     pub libcuda: Option<String>,
     /// `SCONCE_LIBNVML`: the file to open as `libnvidia-ml`, instead of the usual names.
@@ -206,6 +219,7 @@ impl Config {
             ),
             tf32_forbidden: text.get("NVIDIA_TF32_OVERRIDE").as_deref() == Some("0"),
             nvtx_injection: text.get("NVTX_INJECTION64_PATH"),
+            sanitizer: sanitizer(&text),
             libcuda: text.get("SCONCE_LIBCUDA"),
             libnvml: text.get("SCONCE_LIBNVML"),
             libcublas: text.get("SCONCE_LIBCUBLAS"),
@@ -232,6 +246,18 @@ impl Config {
             thread_limit: text.parsed("OMP_THREAD_LIMIT", "a positive number", threads),
         }
     }
+}
+
+fn sanitizer(text: &Variables<'_>) -> SanitizerConfig {
+    let mode = text.parsed("SCONCE_SANITIZER", "off, report or abort", |value| match value {
+        "off" | "0" => Some((false, false)),
+        "report" | "1" => Some((true, false)),
+        "abort" => Some((true, true)),
+        _ => None,
+    });
+    let torch = text.parsed("TORCH_CUDA_SANITIZER", "0 or 1", switch).unwrap_or(false);
+    let (is_on, aborts) = mode.unwrap_or((torch, false));
+    SanitizerConfig { is_on, aborts, file: text.get("SCONCE_SANITIZER_FILE") }
 }
 
 /// The variables that are set, and the receiver of warnings.

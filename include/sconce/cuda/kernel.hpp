@@ -6,6 +6,7 @@
 
 #include <sconce/c/library.h>
 #include <sconce/c/module.h>
+#include <sconce/c/sanitizer.h>
 
 #include <array>
 #include <cstddef>
@@ -127,6 +128,35 @@ void launch_kernel(sconce_kernel* kernel, const cuda::LaunchConfig& config,
           addresses.data(), bytes.data(), count);
 }
 
+/// Adds what a kernel does to the memory of a parameter: what a pointer to const points to is read.
+template <class Param>
+void add_use(const Param& value, ::sconce_sanitizer_range* ranges, std::size_t& count) noexcept {
+  if constexpr (std::is_pointer_v<Param>) {
+    using Pointee = std::remove_pointer_t<Param>;
+    if constexpr (!std::is_function_v<Pointee>) {
+      const auto mode =
+          std::is_const_v<Pointee> ? SCONCE_SANITIZER_READ : SCONCE_SANITIZER_WRITE;
+      ranges[count++] = {static_cast<const void*>(value), 0, mode, 0};
+    }
+  } else {
+    static_cast<void>(value);
+    static_cast<void>(ranges);
+    static_cast<void>(count);
+  }
+}
+
+/// Tells the sanitizer what the next launch uses, as far as the types of the parameters say it.
+template <class... Params>
+void declare_launch(const Params&... values) {
+  if (!::sconce_sanitizer_is_enabled()) {
+    return;
+  }
+  std::array<::sconce_sanitizer_range, sizeof...(Params) + 1> ranges{};
+  std::size_t count = 0;
+  (add_use<Params>(values, ranges.data(), count), ...);
+  check(::sconce_sanitizer_declare_launch(ranges.data(), count));
+}
+
 }  // namespace detail
 }  // namespace v0
 }  // namespace sconce
@@ -203,12 +233,14 @@ class TypedKernel : public Kernel {
  public:
   using Kernel::Kernel;
 
-  /// Queues a launch. As `Kernel::launch`.
+  /// Queues a launch. As `Kernel::launch`. The sanitizer takes it that the kernel reads the block behind
+  /// a pointer to const, from the pointer to the block's end, and writes that behind another pointer.
   /// \throws Error as `Kernel::launch`, and if a tensor has another type than its parameter
   template <class... Args>
   void launch(const LaunchConfig& config, Args&&... args) const {
     static_assert(sizeof...(Args) == sizeof...(Params),
                   "the kernel has another number of parameters");
+    detail::declare_launch<Params...>(detail::kernel_argument_as<Params>(args)...);
     detail::launch_kernel(get(), config, detail::kernel_argument_as<Params>(args)...);
   }
 };

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 /// The library's variables. `docs/guide/environment.md` describes each.
-const KNOWN: [&str; 19] = [
+const KNOWN: [&str; 21] = [
     "SCONCE_ALLOC_CONF",
     "SCONCE_BACKEND",
     "SCONCE_BLAS_WORKSPACE_MAX",
@@ -17,6 +17,8 @@ const KNOWN: [&str; 19] = [
     "SCONCE_LIBNVML",
     "SCONCE_LIBNVRTC",
     "SCONCE_LOG",
+    "SCONCE_SANITIZER",
+    "SCONCE_SANITIZER_FILE",
     "SCONCE_SIM_DEVICES",
     "SCONCE_SIM_LATENCY_NS",
     "SCONCE_SIM_MEMORY",

@@ -242,6 +242,9 @@ ranks! {
     AnnouncementWords: "announcements/words: the words of threads",
     OwnerWords: "caching/biased_lock/owner_words: spare words",
     ProgramFunctions: "program_code/later: functions of the program that wait",
+    SanitizerKernels: "sanitizer/checked: names of kernels, streams of handles, calls of other ranks",
+    SanitizerPinned: "sanitizer: pinned memory",
+    Sanitizer: "sanitizer: the checker",
     Messages: "log: messages that wait for the callback",
 }
 

@@ -83,7 +83,7 @@ pub use modules::looks_like_path;
 pub use modules::{
     BestBlock, KernelAttributes, KernelValues, LaunchConfig, ModuleCode, ModuleFormat, Modules,
 };
-pub use observe::Observe;
+pub use observe::{HostElements, Observe};
 pub use streams::{StreamFlags, StreamRef, Streams};
 pub use virtual_memory::{Access, VirtualMemory};
 

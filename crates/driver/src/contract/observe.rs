@@ -12,6 +12,7 @@
 //! | `block_taken_back` | a caller has freed the block; the allocator may still wait for recorded streams before it hands the block out again | no |
 //! | `memory_sleeps` | a mapping was undone whose addresses stay those of a pool that is asleep | no |
 //! | `memory_wakes` | something is mapped there again, or the addresses are the pool's no more | no |
+//! | `host_used` | the processor has read or written memory of a tensor; only if `observes_host` returns true | no |
 //!
 //! For one block the calls come in this order: handed out, any number of uses, taken back. Reports of
 //! different blocks may come from several threads at once. The allocator's locks are held, so a method must
@@ -23,6 +24,19 @@
 use sconce_base::types::DevicePtr;
 
 use super::StreamRef;
+
+/// Elements of a tensor in host memory.
+#[derive(Clone, Copy, Debug)]
+pub struct HostElements<'a> {
+    /// The address of the first one.
+    pub address: usize,
+    /// Bytes of each.
+    pub element: usize,
+    /// How many there are along each axis.
+    pub sizes: &'a [i64],
+    /// Elements from one to the next along each axis.
+    pub strides: &'a [i64],
+}
 
 /// A backend that follows the allocator's blocks.
 pub trait Observe: Send + Sync {
@@ -38,6 +52,12 @@ pub trait Observe: Send + Sync {
     fn block_taken_back(&self, _stream: StreamRef, _block: DevicePtr) {}
     /// So many bytes from an address on are asleep, with the pool of this number (0: the default pool).
     fn memory_sleeps(&self, _ptr: DevicePtr, _bytes: usize, _pool: u64) {}
+    /// Whether [`host_used`](Observe::host_used) is to be called.
+    fn observes_host(&self) -> bool {
+        false
+    }
+    /// The processor reads or writes memory, which may be page-locked and in use by a device.
+    fn host_used(&self, _elements: &HostElements<'_>, _writes: bool) {}
     /// What [`memory_sleeps`](Observe::memory_sleeps) reported is no longer so.
     fn memory_wakes(&self, _ptr: DevicePtr) {}
 }

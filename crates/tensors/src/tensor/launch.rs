@@ -14,6 +14,7 @@ use sconce_runtime::memory::sleep::refuse_asleep;
 use sconce_runtime::stream::{self, Stream, after_enqueue};
 use smallvec::SmallVec;
 
+use crate::tensor::host_use::{self, HostUse};
 use crate::tensor::{Dims, Tensor};
 
 /// What a message calls the memory of an operand.
@@ -44,6 +45,10 @@ fn at_output(
 
 fn operand<'a>(tensor: &Tensor, strides: &'a [i64]) -> PointwiseOperand<'a> {
     PointwiseOperand { address: tensor.raw(), dtype: tensor.dtype(), strides }
+}
+
+fn use_of<'a>(it: &PointwiseOperand<'a>, sizes: &'a [i64]) -> HostUse<'a> {
+    HostUse::operand(it.address.get(), it.dtype, sizes, it.strides)
 }
 
 /// An elementwise operation, computed in a type.
@@ -119,7 +124,14 @@ fn run_call(output: &Tensor, call: &PointwiseCall<'_>) -> Result<()> {
     at_output(
         output,
         addresses,
-        || pointwise::on_host(call),
+        || {
+            host_use::note(call.inputs.iter().filter_map(|input| match input {
+                PointwiseInput::Elements(elements) => Some(use_of(elements, call.sizes)),
+                PointwiseInput::Scalar(_) => None,
+            }));
+            host_use::note([HostUse { writes: true, ..use_of(&call.output, call.sizes) }]);
+            pointwise::on_host(call)
+        },
         |runtime, stream| pointwise::queue(runtime, stream.driver_ref(), call),
     )
 }
@@ -157,7 +169,10 @@ pub(crate) fn reduce(output: &Tensor, input: &Tensor, call: &ReduceCall<'_>) -> 
     at_output(
         output,
         [input.address()],
-        || reduction::reduce_on_host(call, input.raw(), output.raw()),
+        || {
+            host_use::note([HostUse::reads(input), HostUse::writes(output)]);
+            reduction::reduce_on_host(call, input.raw(), output.raw())
+        },
         |runtime, stream| reduction::queue_reduce(runtime, stream, call),
     )
 }
@@ -167,7 +182,10 @@ pub(crate) fn lines(output: &Tensor, input: &Tensor, call: &LineCall<'_>) -> Res
     at_output(
         output,
         [input.address()],
-        || reduction::lines_on_host(call, input.raw(), output.raw()),
+        || {
+            host_use::note([HostUse::reads(input), HostUse::writes(output)]);
+            reduction::lines_on_host(call, input.raw(), output.raw())
+        },
         |runtime, stream| reduction::queue_lines(runtime, stream, call),
     )
 }
@@ -177,7 +195,10 @@ pub(crate) fn join(output: &Tensor, call: &JoinCall<'_>) -> Result<()> {
     at_output(
         output,
         call.parts.iter().map(|part| part.operand.address.get()),
-        || ordering::join_on_host(call),
+        || {
+            host_use::note([HostUse::writes(output)]);
+            ordering::join_on_host(call)
+        },
         |runtime, stream| ordering::join(runtime, stream, call),
     )
 }
@@ -200,7 +221,10 @@ pub(crate) fn sort(output: &Tensor, call: &SortCall<'_>) -> Result<()> {
     at_output(
         output,
         [&call.input, &call.values, &call.indices].map(|operand| operand.address.get()),
-        || ordering::sort_on_host(call),
+        || {
+            host_use::note([HostUse::writes(output)]);
+            ordering::sort_on_host(call)
+        },
         |runtime, stream| ordering::sort(runtime, stream, call),
     )
 }
@@ -210,7 +234,10 @@ pub(crate) fn select(output: &Tensor, call: &SelectCall<'_>) -> Result<()> {
     at_output(
         output,
         [call.input.address.get(), call.index.address.get()],
-        || ordering::select_on_host(call),
+        || {
+            host_use::note([HostUse::writes(output)]);
+            ordering::select_on_host(call)
+        },
         |runtime, stream| ordering::select(runtime, stream, call),
     )
 }

@@ -17,6 +17,7 @@
 //! | `promotion` | the type of a result |
 //! | `iteration` | the shape of an elementwise result, and its order in memory |
 //! | `overlap` | what must not share memory |
+//! | `host_use` | what the processor reads and writes, for a backend that follows it |
 //! | `launch` | from operands to work of lower crates: on a stream, or by the calling thread |
 //! | `operations/` | operations on tensors |
 //! | `transfer/` | from one tensor's memory to another's |
@@ -28,6 +29,7 @@ mod dim_list;
 mod dims;
 #[allow(unsafe_code, reason = "ownerships that places hold as numbers")]
 pub mod handle;
+mod host_use;
 mod iteration;
 mod launch;
 mod layout;

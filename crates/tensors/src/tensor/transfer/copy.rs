@@ -9,6 +9,7 @@ use sconce_runtime::context::runtime;
 use sconce_runtime::memory::sleep::refuse_asleep;
 use smallvec::SmallVec;
 
+use crate::tensor::host_use::{self, HostUse};
 use crate::tensor::iteration::{broadcast, preserved_strides, strides_over};
 use crate::tensor::launch;
 use crate::tensor::overlap::{refuse_partly_shared, refuse_unwritable};
@@ -94,6 +95,8 @@ fn convert_there(dst: &Tensor, src: &Tensor) -> Result<()> {
 fn copy_elements(dst: &Tensor, src: &Tensor, strides: &Dims, non_blocking: bool) -> Result<()> {
     let element = dst.element();
     if (dst.place(), src.place()) == (Place::Cpu, Place::Cpu) {
+        let read = HostUse::operand(src.address(), src.dtype(), dst.sizes(), &strides[..]);
+        host_use::note([read, HostUse::writes(dst)]);
         let axes = joined_axes(dst, strides);
         return each_part(dst.raw(), src.raw(), element, &axes, &mut |dst, src, axes| {
             copy::copy_on_host(dst, src, element, axes)
@@ -158,6 +161,15 @@ pub(super) fn copy_bytes(
     match place {
         Place::Device(_) => copy::copy(dst, src, bytes, false),
         Place::Cpu => {
+            let sizes = [bytes as i64];
+            let run_of = |address, writes| HostUse {
+                address,
+                element: 1,
+                sizes: &sizes,
+                strides: &[1],
+                writes,
+            };
+            host_use::note([run_of(src.get(), false), run_of(dst.get(), true)]);
             let run = Axis { size: bytes as u64, dst_stride: 1, src_stride: 1 };
             copy::copy_on_host(dst, src, 1, &[run])
         }
@@ -186,7 +198,10 @@ pub fn zero(tensor: &Tensor) -> Result<()> {
 
 fn zero_bytes(tensor: &Tensor, bytes: usize) -> Result<()> {
     match tensor.place().device() {
-        None => copy::set_on_host(tensor.raw(), 0, bytes),
+        None => {
+            host_use::note([HostUse::writes(tensor)]);
+            copy::set_on_host(tensor.raw(), 0, bytes)
+        }
         Some(device) => {
             let runtime = runtime()?;
             let stream = sconce_runtime::stream::current_on(runtime, device)?;

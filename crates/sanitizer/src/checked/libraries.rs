@@ -1,0 +1,308 @@
+//! Calls of CUDA's libraries: products, convolutions, transforms, collectives.
+#![forbid(unsafe_code)]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use sconce_base::error::Result;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{
+    Blas, BlasHandle, Collectives, CommAbort, CommCall, CommEndpoint, CommId, CommMember,
+    CommOptions, Convolution, ConvolutionEngines, ConvolutionOperation, ConvolutionPlan, Dnn,
+    DnnHandle, EngineChoice, Fft, FftCall, FftPlan, FftShape, Gemm, MathMode, StreamRef,
+};
+use sconce_sim::declared;
+
+use super::work::uses_of;
+use super::{CheckedDriver, pass_on};
+use crate::Sanitizer;
+
+impl Blas for CheckedDriver {
+    fn blas_create(&self, device: DeviceIndex) -> Result<Box<dyn BlasHandle>> {
+        let inner = self.inner.blas_create(device)?;
+        let sanitizer = Arc::clone(&self.sanitizer);
+        let stream = StreamRef::default_of(device);
+        Ok(Box::new(CheckedBlas { inner, sanitizer, stream, workspace: None }))
+    }
+}
+
+struct CheckedBlas {
+    inner: Box<dyn BlasHandle>,
+    sanitizer: Arc<Sanitizer>,
+    stream: StreamRef,
+    workspace: Option<(DevicePtr, usize)>,
+}
+
+impl BlasHandle for CheckedBlas {
+    fn native(&self) -> usize {
+        self.inner.native()
+    }
+
+    fn set_stream(&mut self, stream: StreamRef) -> Result<()> {
+        self.inner.set_stream(stream)?;
+        // As in cuBLAS, the workspace is the library's own again.
+        (self.stream, self.workspace) = (stream, None);
+        Ok(())
+    }
+
+    fn set_workspace(&mut self, workspace: DevicePtr, bytes: usize) -> Result<()> {
+        self.inner.set_workspace(workspace, bytes)?;
+        self.workspace = Some((workspace, bytes));
+        Ok(())
+    }
+
+    fn set_math_mode(&mut self, mode: MathMode) -> Result<()> {
+        self.inner.set_math_mode(mode)
+    }
+
+    fn is_set_to(&self, stream: StreamRef, mode: MathMode) -> bool {
+        self.inner.is_set_to(stream, mode)
+    }
+
+    fn gemm(&mut self, gemm: &Gemm) -> Result<()> {
+        let uses = uses_of(&declared::of_gemm(gemm, self.workspace));
+        let name = format!("product of {} x {} x {}", gemm.m, gemm.n, gemm.k);
+        self.sanitizer.tell(|checker| checker.queued(self.stream, &name, Some(uses)));
+        self.inner.gemm(gemm)
+    }
+}
+
+impl Dnn for CheckedDriver {
+    pass_on! {
+        dnn_version() -> Result<i64>;
+    }
+
+    fn dnn_create(&self, device: DeviceIndex) -> Result<Box<dyn DnnHandle>> {
+        let inner = self.inner.dnn_create(device)?;
+        let stream = Arc::new(parking(StreamRef::default_of(device)));
+        Ok(Box::new(CheckedDnn { inner, sanitizer: Arc::clone(&self.sanitizer), stream }))
+    }
+}
+
+/// The stream of a handle, which its plans run on.
+type CurrentStream = sconce_base::lock::Mutex<sconce_base::lock::rank::SanitizerKernels, StreamRef>;
+
+fn parking(stream: StreamRef) -> CurrentStream {
+    CurrentStream::new(stream)
+}
+
+struct CheckedDnn {
+    inner: Box<dyn DnnHandle>,
+    sanitizer: Arc<Sanitizer>,
+    stream: Arc<CurrentStream>,
+}
+
+impl DnnHandle for CheckedDnn {
+    fn native(&self) -> usize {
+        self.inner.native()
+    }
+
+    fn set_stream(&mut self, stream: StreamRef) -> Result<()> {
+        self.inner.set_stream(stream)?;
+        *self.stream.lock() = stream;
+        Ok(())
+    }
+
+    fn is_set_to(&self, stream: StreamRef) -> bool {
+        self.inner.is_set_to(stream)
+    }
+
+    fn engines(
+        &mut self,
+        problem: &Convolution,
+        choice: EngineChoice,
+    ) -> Result<Box<dyn ConvolutionEngines>> {
+        let inner = self.inner.engines(problem, choice)?;
+        let (sanitizer, stream) = (Arc::clone(&self.sanitizer), Arc::clone(&self.stream));
+        Ok(Box::new(CheckedEngines { inner, sanitizer, stream, problem: *problem }))
+    }
+}
+
+struct CheckedEngines {
+    inner: Box<dyn ConvolutionEngines>,
+    sanitizer: Arc<Sanitizer>,
+    stream: Arc<CurrentStream>,
+    problem: Convolution,
+}
+
+impl ConvolutionEngines for CheckedEngines {
+    fn has(&mut self, index: usize) -> Result<bool> {
+        self.inner.has(index)
+    }
+
+    fn plan(&mut self, index: usize) -> Result<Box<dyn ConvolutionPlan>> {
+        let inner = self.inner.plan(index)?;
+        let (sanitizer, stream) = (Arc::clone(&self.sanitizer), Arc::clone(&self.stream));
+        Ok(Box::new(CheckedPlan { inner, sanitizer, stream, problem: self.problem }))
+    }
+}
+
+struct CheckedPlan {
+    inner: Box<dyn ConvolutionPlan>,
+    sanitizer: Arc<Sanitizer>,
+    stream: Arc<CurrentStream>,
+    problem: Convolution,
+}
+
+impl ConvolutionPlan for CheckedPlan {
+    fn workspace_bytes(&self) -> usize {
+        self.inner.workspace_bytes()
+    }
+
+    fn execute(
+        &mut self,
+        input: DevicePtr,
+        filter: DevicePtr,
+        output: DevicePtr,
+        workspace: DevicePtr,
+    ) -> Result<()> {
+        let bytes = self.inner.workspace_bytes();
+        let accesses =
+            declared::of_convolution(&self.problem, [input, filter, output], workspace, bytes);
+        let name = match self.problem.operation {
+            ConvolutionOperation::Forward => "convolution",
+            ConvolutionOperation::Data => "gradient of a convolution's input",
+            ConvolutionOperation::Filter => "gradient of a convolution's filter",
+        };
+        let stream = *self.stream.lock();
+        self.sanitizer.tell(|checker| checker.queued(stream, name, Some(uses_of(&accesses))));
+        self.inner.execute(input, filter, output, workspace)
+    }
+}
+
+impl Fft for CheckedDriver {
+    pass_on! {
+        fft_most_plans() -> usize;
+    }
+
+    fn fft_plan(&self, device: DeviceIndex, shape: &FftShape) -> Result<Box<dyn FftPlan>> {
+        let inner = self.inner.fft_plan(device, shape)?;
+        let (sanitizer, shape) = (Arc::clone(&self.sanitizer), shape.clone());
+        Ok(Box::new(CheckedTransform { inner, sanitizer, shape }))
+    }
+}
+
+struct CheckedTransform {
+    inner: Box<dyn FftPlan>,
+    sanitizer: Arc<Sanitizer>,
+    shape: FftShape,
+}
+
+impl FftPlan for CheckedTransform {
+    fn workspace_bytes(&self) -> usize {
+        self.inner.workspace_bytes()
+    }
+
+    fn execute(&mut self, call: &FftCall) -> Result<()> {
+        let accesses = declared::of_transform(&self.shape, call, self.inner.workspace_bytes());
+        self.sanitizer
+            .tell(|checker| checker.queued(call.stream, "transform", Some(uses_of(&accesses))));
+        self.inner.execute(call)
+    }
+}
+
+impl Collectives for CheckedDriver {
+    pass_on! {
+        comm_version() -> Result<i32>;
+        comm_unique_id() -> Result<CommId>;
+        comm_group_start() -> Result<()>;
+        comm_group_end() -> Result<()>;
+        comm_pending() -> usize;
+    }
+
+    fn comm_create(
+        &self,
+        id: &CommId,
+        ranks: usize,
+        members: &[CommMember],
+        options: &CommOptions,
+    ) -> Result<Vec<Box<dyn CommEndpoint>>> {
+        let made = self.inner.comm_create(id, ranks, members, options)?;
+        let checked = made.into_iter().map(|inner| {
+            let (sanitizer, name) = (Arc::clone(&self.sanitizer), id.0.to_vec());
+            Box::new(CheckedEndpoint { inner, sanitizer, name, calls: 0, splits: 0 })
+                as Box<dyn CommEndpoint>
+        });
+        Ok(checked.collect())
+    }
+}
+
+/// What precedes the calls of the ranks of this process, by communicator and number of the call.
+pub(crate) type Meetings = HashMap<(Vec<u8>, u64), Vec<crate::clock::Clock>>;
+
+struct CheckedEndpoint {
+    inner: Box<dyn CommEndpoint>,
+    sanitizer: Arc<Sanitizer>,
+    /// What all ranks of the communicator have in common.
+    name: Vec<u8>,
+    calls: u64,
+    splits: u32,
+}
+
+fn name_of(call: &CommCall) -> &'static str {
+    match call {
+        CommCall::AllReduce { .. } => "all_reduce",
+        CommCall::Reduce { .. } => "reduce",
+        CommCall::Broadcast { .. } => "broadcast",
+        CommCall::AllGather { .. } => "all_gather",
+        CommCall::ReduceScatter { .. } => "reduce_scatter",
+        CommCall::AllToAll { .. } => "all_to_all",
+        CommCall::Gather { .. } => "gather",
+        CommCall::Scatter { .. } => "scatter",
+        CommCall::Send { .. } => "send",
+        CommCall::Recv { .. } => "recv",
+    }
+}
+
+impl CommEndpoint for CheckedEndpoint {
+    fn poll(&mut self) -> Result<bool> {
+        self.inner.poll()
+    }
+
+    fn queue(&mut self, call: &CommCall, stream: StreamRef) -> Result<()> {
+        if let Ok((rank, ranks)) = self.inner.place() {
+            let uses = uses_of(&declared::of_collective(call, rank, ranks));
+            self.sanitizer.tell(|checker| checker.queued(stream, name_of(call), Some(uses)));
+            if !matches!(call, CommCall::Send { .. } | CommCall::Recv { .. }) {
+                self.calls += 1;
+                let key = (self.name.clone(), self.calls);
+                self.sanitizer.meet(key, ranks, stream);
+            }
+        }
+        self.inner.queue(call, stream)
+    }
+
+    fn split(
+        &mut self,
+        color: Option<i32>,
+        key: i32,
+        options: &CommOptions,
+    ) -> Result<Option<Box<dyn CommEndpoint>>> {
+        let made = self.inner.split(color, key, options)?;
+        self.splits += 1;
+        let mut name = self.name.clone();
+        name.extend(self.splits.to_le_bytes());
+        name.extend(color.unwrap_or(-1).to_le_bytes());
+        let sanitizer = Arc::clone(&self.sanitizer);
+        Ok(made.map(|inner| {
+            Box::new(CheckedEndpoint { inner, sanitizer, name, calls: 0, splits: 0 })
+                as Box<dyn CommEndpoint>
+        }))
+    }
+
+    fn place(&mut self) -> Result<(usize, usize)> {
+        self.inner.place()
+    }
+
+    fn finalize(&mut self) -> Result<()> {
+        self.inner.finalize()
+    }
+
+    fn aborter(&self) -> Arc<dyn CommAbort> {
+        self.inner.aborter()
+    }
+
+    fn native(&self) -> usize {
+        self.inner.native()
+    }
+}

@@ -1,0 +1,182 @@
+//! Memory: what is allocated, mapped and shared, and the allocator's blocks.
+#![forbid(unsafe_code)]
+
+use std::os::fd::OwnedFd;
+
+use sconce_base::error::Result;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{
+    Access, EventHandle, HostElements, HostMemory, Ipc, IpcHandle, Memory, MemoryInfo, Observe,
+    PhysicalHandle, PointerInfo, RawAddress, StreamRef, VirtualMemory,
+};
+
+use super::{CheckedDriver, pass_on};
+
+impl Memory for CheckedDriver {
+    pass_on! {
+        memory_info(device: DeviceIndex) -> Result<MemoryInfo>;
+        memory_alloc(device: DeviceIndex, bytes: usize) -> Result<DevicePtr>;
+        pointer_info(address: usize) -> Result<PointerInfo>;
+    }
+
+    fn memory_free(&self, device: DeviceIndex, ptr: DevicePtr) -> Result<()> {
+        let bytes = self.inner.pointer_info(ptr.0 as usize).map_or(0, |info| info.bytes as u64);
+        self.inner.memory_free(device, ptr)?;
+        // The driver has waited for the device.
+        self.sanitizer.tell(|checker| {
+            checker.devices_done(Some(device));
+            checker.forget(ptr.0, bytes);
+        });
+        Ok(())
+    }
+}
+
+impl HostMemory for CheckedDriver {
+    fn host_alloc(&self, device: DeviceIndex, bytes: usize) -> Result<usize> {
+        let address = self.inner.host_alloc(device, bytes)?;
+        self.sanitizer.pinned.lock().insert(address, bytes);
+        Ok(address)
+    }
+
+    fn host_free(&self, address: usize) -> Result<()> {
+        self.inner.host_free(address)?;
+        self.forget_pinned(address);
+        Ok(())
+    }
+
+    fn host_register(&self, device: DeviceIndex, address: RawAddress, bytes: usize) -> Result<()> {
+        self.inner.host_register(device, address, bytes)?;
+        self.sanitizer.pinned.lock().insert(address.get(), bytes);
+        Ok(())
+    }
+
+    fn host_unregister(&self, address: usize) -> Result<()> {
+        self.inner.host_unregister(address)?;
+        self.forget_pinned(address);
+        Ok(())
+    }
+}
+
+impl CheckedDriver {
+    fn forget_pinned(&self, address: usize) {
+        let bytes = self.sanitizer.pinned.lock().remove(&address).unwrap_or(0);
+        // The driver has waited for all devices.
+        self.sanitizer.tell(|checker| {
+            checker.devices_done(None);
+            checker.forget(address as u64, bytes as u64);
+        });
+    }
+}
+
+impl VirtualMemory for CheckedDriver {
+    pass_on! {
+        virtual_granularity(device: DeviceIndex) -> Result<usize>;
+        virtual_reserve(bytes: usize) -> Result<DevicePtr>;
+        virtual_release(ptr: DevicePtr, bytes: usize) -> Result<()>;
+        physical_release(handle: PhysicalHandle) -> Result<()>;
+        virtual_set_access(ptr: DevicePtr, bytes: usize, device: DeviceIndex, access: Access) -> Result<()>;
+        physical_export(handle: PhysicalHandle) -> Result<OwnedFd>;
+        physical_import(device: DeviceIndex, fd: OwnedFd) -> Result<PhysicalHandle>;
+    }
+
+    fn physical_create(
+        &self,
+        device: DeviceIndex,
+        bytes: usize,
+        shareable: bool,
+    ) -> Result<PhysicalHandle> {
+        let handle = self.inner.physical_create(device, bytes, shareable)?;
+        self.sanitizer.tell(|checker| checker.physical_created(handle.native(), bytes as u64));
+        Ok(handle)
+    }
+
+    fn physical_retain(&self, ptr: DevicePtr) -> Result<PhysicalHandle> {
+        let handle = self.inner.physical_retain(ptr)?;
+        self.sanitizer.tell(|checker| checker.physical_retained(ptr.0, handle.native()));
+        Ok(handle)
+    }
+
+    fn virtual_map(
+        &self,
+        ptr: DevicePtr,
+        bytes: usize,
+        handle: PhysicalHandle,
+        offset: usize,
+    ) -> Result<()> {
+        self.sanitizer
+            .tell(|checker| checker.mapped(ptr.0, bytes as u64, handle.native(), offset as u64));
+        self.inner.virtual_map(ptr, bytes, handle, offset)
+    }
+
+    fn virtual_unmap(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
+        self.inner.virtual_unmap(ptr, bytes)?;
+        self.sanitizer.tell(|checker| checker.unmapped(ptr.0, bytes as u64));
+        Ok(())
+    }
+}
+
+impl Ipc for CheckedDriver {
+    pass_on! {
+        ipc_memory_export(ptr: DevicePtr) -> Result<IpcHandle>;
+        ipc_event_export(event: EventHandle) -> Result<IpcHandle>;
+    }
+
+    fn ipc_memory_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<DevicePtr> {
+        let ptr = self.inner.ipc_memory_open(device, handle)?;
+        let bytes = self.inner.pointer_info(ptr.0 as usize).map_or(0, |info| info.bytes as u64);
+        self.sanitizer.tell(|checker| checker.import_opened(ptr.0, bytes));
+        Ok(ptr)
+    }
+
+    fn ipc_memory_close(&self, ptr: DevicePtr) -> Result<()> {
+        self.inner.ipc_memory_close(ptr)?;
+        self.sanitizer.tell(|checker| checker.import_closed(ptr.0));
+        Ok(())
+    }
+
+    fn ipc_event_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<EventHandle> {
+        let event = self.inner.ipc_event_open(device, handle)?;
+        self.sanitizer.tell(|checker| checker.event_opened(event.native()));
+        Ok(event)
+    }
+}
+
+impl Observe for CheckedDriver {
+    pass_on! {
+        memory_sleeps(ptr: DevicePtr, bytes: usize, pool: u64) -> ();
+        memory_wakes(ptr: DevicePtr) -> ();
+    }
+
+    fn observes_host(&self) -> bool {
+        self.sanitizer.is_enabled()
+    }
+
+    fn host_used(&self, elements: &HostElements<'_>, writes: bool) {
+        self.sanitizer.host_uses(elements, writes);
+    }
+
+    fn observes_blocks(&self) -> bool {
+        true
+    }
+
+    fn block_handed_out(&self, stream: StreamRef, block: DevicePtr, bytes: usize) {
+        self.sanitizer.tell(|checker| checker.handed_out(stream, block.0, bytes as u64));
+        if self.inner.observes_blocks() {
+            self.inner.block_handed_out(stream, block, bytes);
+        }
+    }
+
+    fn block_used(&self, stream: StreamRef, block: DevicePtr) {
+        self.sanitizer.tell(|checker| checker.block_used(stream, block.0));
+        if self.inner.observes_blocks() {
+            self.inner.block_used(stream, block);
+        }
+    }
+
+    fn block_taken_back(&self, stream: StreamRef, block: DevicePtr) {
+        self.sanitizer.tell(|checker| checker.taken_back(block.0));
+        if self.inner.observes_blocks() {
+            self.inner.block_taken_back(stream, block);
+        }
+    }
+}

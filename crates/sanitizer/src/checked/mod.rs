@@ -1,0 +1,120 @@
+//! A driver whose calls are checked: it passes each call on to the backend, and tells the checker what it orders and
+//! what memory it uses.
+//!
+//! What adds to the order, such as an operation or a record, is told before the call; what the host learns, such as the
+//! end of a wait, after it. So a thread that learns of work always finds it in the checker.
+#![forbid(unsafe_code)]
+
+mod libraries;
+mod memory;
+mod work;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use sconce_base::error::Result;
+use sconce_base::lock::{Mutex, rank};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{
+    CaptureMode, Captures, Compilation, CompiledForm, Compiler, Contexts, DeviceProperties,
+    Devices, Driver, EventFlags, EventHandle, Events, KernelHandle, ModuleHandle, ProcessUsage,
+    SourceCode,
+};
+
+use crate::Sanitizer;
+pub(crate) use libraries::Meetings;
+
+/// Passes calls on as they are.
+macro_rules! pass_on {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        $(fn $name(&self, $($argument: $type),*) -> $result {
+            self.inner.$name($($argument),*)
+        })*
+    };
+}
+pub(crate) use pass_on;
+
+/// A driver whose calls are checked.
+pub(crate) struct CheckedDriver {
+    pub(super) inner: &'static dyn Driver,
+    pub(super) sanitizer: Arc<Sanitizer>,
+    /// The names of kernels, and whether they are the library's own.
+    pub(super) kernels: Mutex<rank::SanitizerKernels, HashMap<KernelHandle, (String, bool)>>,
+    /// Modules of the library.
+    pub(super) own_modules: Mutex<rank::SanitizerKernels, Vec<ModuleHandle>>,
+}
+
+impl CheckedDriver {
+    pub(crate) fn new(inner: &'static dyn Driver, sanitizer: Arc<Sanitizer>) -> CheckedDriver {
+        CheckedDriver { inner, sanitizer, kernels: Mutex::default(), own_modules: Mutex::default() }
+    }
+}
+
+impl Devices for CheckedDriver {
+    pass_on! {
+        device_count() -> i32;
+        device_properties(device: DeviceIndex) -> Result<DeviceProperties>;
+        device_processes(device: DeviceIndex) -> Result<Vec<ProcessUsage>>;
+        can_access_peer(device: DeviceIndex, peer: DeviceIndex) -> Result<bool>;
+        enable_peer_access(device: DeviceIndex, peer: DeviceIndex) -> Result<()>;
+    }
+
+    fn device_synchronize(&self, device: DeviceIndex) -> Result<()> {
+        self.inner.device_synchronize(device)?;
+        self.sanitizer.tell(|checker| checker.devices_done(Some(device)));
+        Ok(())
+    }
+}
+
+impl Contexts for CheckedDriver {
+    pass_on! {
+        context_is_active(device: DeviceIndex) -> Result<bool>;
+        bind_device(device: DeviceIndex) -> Result<()>;
+        unbind_device() -> Result<()>;
+        current_context() -> Result<usize>;
+        current_device() -> Result<Option<DeviceIndex>>;
+    }
+}
+
+impl Captures for CheckedDriver {
+    pass_on! {
+        exchange_capture_mode(mode: CaptureMode) -> Result<CaptureMode>;
+    }
+}
+
+impl Events for CheckedDriver {
+    pass_on! {
+        event_create(device: DeviceIndex, flags: EventFlags) -> Result<EventHandle>;
+        event_elapsed_ms(start: EventHandle, end: EventHandle) -> Result<f32>;
+    }
+
+    fn event_destroy(&self, event: EventHandle) -> Result<()> {
+        self.sanitizer.tell(|checker| checker.event_destroyed(event.native()));
+        self.inner.event_destroy(event)
+    }
+
+    fn event_record(&self, event: EventHandle, stream: sconce_driver::StreamRef) -> Result<()> {
+        self.sanitizer.tell(|checker| checker.recorded(event.native(), stream));
+        self.inner.event_record(event, stream)
+    }
+
+    fn event_query(&self, event: EventHandle) -> Result<bool> {
+        let is_done = self.inner.event_query(event)?;
+        if is_done {
+            self.sanitizer.tell(|checker| checker.event_done(event.native()));
+        }
+        Ok(is_done)
+    }
+
+    fn event_synchronize(&self, event: EventHandle) -> Result<()> {
+        self.inner.event_synchronize(event)?;
+        self.sanitizer.tell(|checker| checker.event_done(event.native()));
+        Ok(())
+    }
+}
+
+impl Compiler for CheckedDriver {
+    pass_on! {
+        compile_source(device: DeviceIndex, source: &SourceCode, form: CompiledForm) -> Result<Compilation>;
+    }
+}

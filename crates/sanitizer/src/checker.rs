@@ -1,0 +1,508 @@
+//! The checker: every call that orders or uses memory, in the order in which the program made them.
+#![forbid(unsafe_code)]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use sconce_base::types::DeviceIndex;
+use sconce_driver::StreamRef;
+
+use crate::clock::{Clock, HOST, Lane};
+use crate::memory::{Block, Conflict, NewAccess, Shadow};
+use crate::operation::Operation;
+use crate::order::Order;
+use crate::pattern::Pattern;
+use crate::report::{Finding, FindingKind, Reports};
+use crate::site::Site;
+
+/// Memory that an operation reads or writes.
+#[derive(Clone, Debug)]
+pub(crate) struct Use {
+    pub(crate) writes: bool,
+    pub(crate) pattern: Pattern,
+}
+
+impl Use {
+    pub(crate) fn reads(address: u64, bytes: u64) -> Use {
+        Use { writes: false, pattern: Pattern::range(address, bytes) }
+    }
+
+    pub(crate) fn writes(address: u64, bytes: u64) -> Use {
+        Use { writes: true, pattern: Pattern::range(address, bytes) }
+    }
+}
+
+/// What an operation of a graph uses.
+#[derive(Clone)]
+struct NodeUse {
+    uses: Use,
+    by: Arc<Operation>,
+}
+
+/// A capture that has not ended.
+#[derive(Default)]
+struct Capture {
+    shadow: Shadow,
+    clocks: HashMap<Lane, Clock>,
+    nodes: Vec<NodeUse>,
+    bodies: Vec<usize>,
+}
+
+/// What a captured graph does.
+#[derive(Default)]
+struct Graph {
+    nodes: Vec<NodeUse>,
+    bodies: Vec<usize>,
+}
+
+/// A graph that can be launched.
+struct Executable {
+    nodes: Arc<Vec<NodeUse>>,
+    /// What precedes the next launch: launches of one graph run one after the other.
+    last: Clock,
+}
+
+/// A block with the streams that were recorded for it.
+struct LiveBlock {
+    lane: Lane,
+    bytes: u64,
+    used_by: Vec<Lane>,
+}
+
+/// The state of the checker.
+#[derive(Default)]
+pub(crate) struct Checker {
+    order: Order,
+    shadow: Shadow,
+    captures: HashMap<u64, Capture>,
+    captures_begun: u64,
+    graphs: HashMap<usize, Graph>,
+    executables: HashMap<usize, Executable>,
+    blocks: HashMap<u64, LiveBlock>,
+    /// Ranges that other processes share with this one.
+    imports: HashMap<u64, (u64, Lane)>,
+    processes: Option<Lane>,
+    operations: u64,
+    unknown: u64,
+    pub(crate) reports: Reports,
+}
+
+impl Checker {
+    fn operation(&mut self, name: &str, lane: Lane) -> Arc<Operation> {
+        self.operations += 1;
+        let (number, name) = (self.operations, name.to_owned());
+        Arc::new(Operation { number, name, lane, site: Site::here() })
+    }
+
+    /// How many operations there were of which nothing is known.
+    pub(crate) fn unknown(&self) -> u64 {
+        self.unknown
+    }
+
+    /// How many operations there were.
+    pub(crate) fn operations(&self) -> u64 {
+        self.operations
+    }
+}
+
+/// Streams and events.
+impl Checker {
+    pub(crate) fn stream_created(&mut self, stream: StreamRef, non_blocking: bool) {
+        self.order.created(stream, !non_blocking);
+    }
+
+    pub(crate) fn stream_destroyed(&mut self, stream: StreamRef) {
+        self.order.destroyed(stream);
+    }
+
+    pub(crate) fn recorded(&mut self, event: usize, stream: StreamRef) {
+        let lane = self.order.lane(stream);
+        match self.order.capture_of(lane) {
+            Some(number) => {
+                let captured = self.captures.get(&number);
+                let clock = captured.and_then(|capture| capture.clocks.get(&lane)).cloned();
+                self.order.record(event, clock.unwrap_or_default(), Some(number));
+            }
+            None => {
+                self.order.begin(lane);
+                let clock = self.order.clock(lane).clone();
+                self.order.record(event, clock, None);
+            }
+        }
+    }
+
+    pub(crate) fn waits(&mut self, stream: StreamRef, event: usize) {
+        let lane = self.order.lane(stream);
+        match self.order.recorded(event) {
+            // The stream joins the capture, or is in it.
+            Some((clock, Some(number))) => {
+                if let Some(capture) = self.captures.get_mut(&number) {
+                    self.order.set_capture(lane, Some(number));
+                    capture.clocks.entry(lane).or_default().join(&clock);
+                }
+            }
+            _ if self.order.capture_of(lane).is_some() => {}
+            _ => {
+                if let Some(clock) = self.order.of_event(event) {
+                    self.order.begin(lane);
+                    self.order.join(lane, &clock);
+                }
+            }
+        }
+    }
+
+    /// The host knows that an event's record is done.
+    pub(crate) fn event_done(&mut self, event: usize) {
+        if let Some(clock) = self.order.of_event(event) {
+            self.order.join(HOST, &clock);
+        }
+    }
+
+    pub(crate) fn event_destroyed(&mut self, event: usize) {
+        self.order.forget_event(event);
+    }
+
+    /// The host knows that all work of a stream is done.
+    pub(crate) fn stream_done(&mut self, stream: StreamRef) {
+        let lane = self.order.lane(stream);
+        self.order.waited_for(lane);
+    }
+
+    pub(crate) fn devices_done(&mut self, device: Option<DeviceIndex>) {
+        self.order.waited_for_devices(device);
+    }
+}
+
+/// Work.
+impl Checker {
+    /// An operation is queued. `None`: nothing is known of the memory that it uses.
+    pub(crate) fn queued(&mut self, stream: StreamRef, name: &str, uses: Option<Vec<Use>>) {
+        let lane = self.order.lane(stream);
+        let by = self.operation(name, lane);
+        if uses.is_none() {
+            self.unknown += 1;
+        }
+        let uses = uses.unwrap_or_default();
+        match self.order.capture_of(lane) {
+            Some(number) => self.captured(number, lane, &by, uses),
+            None => {
+                let epoch = self.order.begin(lane);
+                let clock = self.order.clock(lane).clone();
+                for it in &uses {
+                    self.access(epoch, &clock, it, &by, true);
+                }
+            }
+        }
+    }
+
+    fn access(
+        &mut self,
+        epoch: crate::clock::Epoch,
+        clock: &Clock,
+        it: &Use,
+        by: &Arc<Operation>,
+        checks_life: bool,
+    ) {
+        let settled = self.order.host().clone();
+        let new = NewAccess {
+            epoch,
+            writes: it.writes,
+            pattern: &it.pattern,
+            by,
+            clock,
+            settled: &settled,
+        };
+        let (conflicts, gone) = self.shadow.access(&new);
+        if checks_life && let Some((block, address)) = gone {
+            let freed = block.freed.as_ref().map(|freed| Arc::clone(&freed.by));
+            self.found(FindingKind::UseAfterFree, address, 1, freed, by, it.writes, Some(block));
+            return;
+        }
+        self.conflicts(conflicts, FindingKind::Race, it.writes, by);
+    }
+
+    fn conflicts(
+        &mut self,
+        all: Vec<Conflict>,
+        kind: FindingKind,
+        writes: bool,
+        by: &Arc<Operation>,
+    ) {
+        for Conflict { address, bytes, first, block } in all {
+            let finding = Finding {
+                kind,
+                address,
+                bytes,
+                first: Some((Arc::clone(&first.by), first.writes)),
+                second: (Arc::clone(by), writes),
+                block,
+            };
+            self.reports.add(finding, &self.order);
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the parts of a finding")]
+    fn found(
+        &mut self,
+        kind: FindingKind,
+        address: u64,
+        bytes: u64,
+        first: Option<Arc<Operation>>,
+        by: &Arc<Operation>,
+        writes: bool,
+        block: Option<Arc<Block>>,
+    ) {
+        let first = first.map(|first| (first, true));
+        let finding =
+            Finding { kind, address, bytes, first, second: (Arc::clone(by), writes), block };
+        self.reports.add(finding, &self.order);
+    }
+
+    /// The host reads or writes memory that devices use, too.
+    pub(crate) fn host_uses(&mut self, name: &str, it: &Use) {
+        let by = self.operation(name, HOST);
+        let epoch = self.order.begin(HOST);
+        let clock = self.order.host().clone();
+        self.access(epoch, &clock, it, &by, true);
+    }
+
+    /// A call of one rank that waits for those of others: what precedes any of them precedes what follows here.
+    pub(crate) fn joined(&mut self, stream: StreamRef, clocks: &[Clock]) -> Option<Clock> {
+        let lane = self.order.lane(stream);
+        if self.order.capture_of(lane).is_some() {
+            return None;
+        }
+        for clock in clocks {
+            self.order.join(lane, clock);
+        }
+        Some(self.order.clock(lane).clone())
+    }
+}
+
+/// Captures and graphs.
+impl Checker {
+    fn captured(&mut self, number: u64, lane: Lane, by: &Arc<Operation>, uses: Vec<Use>) {
+        let Some(capture) = self.captures.get_mut(&number) else { return };
+        let clock = capture.clocks.entry(lane).or_default();
+        let epoch = clock.tick(lane);
+        let clock = clock.clone();
+        let settled = Clock::default();
+        let mut found = Vec::new();
+        for it in uses {
+            let new = NewAccess {
+                epoch,
+                writes: it.writes,
+                pattern: &it.pattern,
+                by,
+                clock: &clock,
+                settled: &settled,
+            };
+            let (conflicts, _) = capture.shadow.access(&new);
+            found.push((conflicts, it.writes));
+            capture.nodes.push(NodeUse { uses: it, by: Arc::clone(by) });
+        }
+        for (conflicts, writes) in found {
+            self.conflicts(conflicts, FindingKind::Race, writes, by);
+        }
+    }
+
+    pub(crate) fn capture_began(&mut self, stream: StreamRef) {
+        let lane = self.order.lane(stream);
+        self.captures_begun += 1;
+        self.captures.insert(self.captures_begun, Capture::default());
+        self.order.set_capture(lane, Some(self.captures_begun));
+    }
+
+    /// A capture has ended; `graph` is what it made.
+    pub(crate) fn capture_ended(&mut self, stream: StreamRef, graph: Option<usize>) {
+        let lane = self.order.lane(stream);
+        let Some(number) = self.order.capture_of(lane) else { return };
+        self.order.end_capture(number);
+        let Some(Capture { nodes, bodies, .. }) = self.captures.remove(&number) else { return };
+        if let Some(graph) = graph {
+            self.graphs.insert(graph, Graph { nodes, bodies });
+        }
+    }
+
+    /// A captured node runs graphs that are captured later.
+    pub(crate) fn bodies_added(&mut self, stream: StreamRef, bodies: &[usize]) {
+        let lane = self.order.lane(stream);
+        let number = self.order.capture_of(lane);
+        if let Some(capture) = number.and_then(|number| self.captures.get_mut(&number)) {
+            capture.bodies.extend(bodies);
+        }
+    }
+
+    fn nodes_of(&self, graph: usize) -> Vec<NodeUse> {
+        let mut nodes = Vec::new();
+        let mut left = vec![graph];
+        while let Some(graph) = left.pop() {
+            if let Some(Graph { nodes: own, bodies }) = self.graphs.get(&graph) {
+                nodes.extend(own.iter().cloned());
+                left.extend(bodies);
+            }
+        }
+        nodes
+    }
+
+    pub(crate) fn instantiated(&mut self, executable: usize, graph: usize) {
+        let nodes = Arc::new(self.nodes_of(graph));
+        let last = self.executables.remove(&executable).map(|old| old.last).unwrap_or_default();
+        self.executables.insert(executable, Executable { nodes, last });
+    }
+
+    pub(crate) fn graph_destroyed(&mut self, graph: usize) {
+        self.graphs.remove(&graph);
+    }
+
+    pub(crate) fn executable_destroyed(&mut self, executable: usize) {
+        self.executables.remove(&executable);
+    }
+
+    pub(crate) fn launched(&mut self, executable: usize, stream: StreamRef) {
+        let lane = self.order.lane(stream);
+        let launch = self.operation("graph launch", lane);
+        let Some(Executable { nodes, last }) = self.executables.get(&executable) else {
+            self.unknown += 1;
+            return;
+        };
+        let (nodes, last) = (Arc::clone(nodes), last.clone());
+        if self.order.capture_of(lane).is_some() {
+            return;
+        }
+        self.order.join(lane, &last);
+        let epoch = self.order.begin(lane);
+        let clock = self.order.clock(lane).clone();
+        for node in nodes.iter() {
+            // One operation of the stream, named by its node.
+            let name = format!("{} in {}", node.by.name, launch.name);
+            let by = Operation { number: launch.number, name, lane, site: launch.site.clone() };
+            self.access(epoch, &clock, &node.uses, &Arc::new(by), false);
+        }
+        if let Some(executable) = self.executables.get_mut(&executable) {
+            executable.last = clock;
+        }
+    }
+}
+
+/// The allocator's blocks, and the driver's memory.
+impl Checker {
+    pub(crate) fn handed_out(&mut self, stream: StreamRef, address: u64, bytes: u64) {
+        let lane = self.order.lane(stream);
+        let by = self.operation("the allocation", lane);
+        self.blocks.insert(address, LiveBlock { lane, bytes, used_by: Vec::new() });
+        let is_captured = self.order.capture_of(lane).is_some();
+        let epoch = if is_captured {
+            crate::clock::Epoch { lane, count: 0 }
+        } else {
+            self.order.begin(lane)
+        };
+        let clock = self.order.clock(lane).clone();
+        let settled = self.order.host().clone();
+        let pattern = Pattern::range(address, bytes);
+        let block = Block { address, bytes, allocated: Arc::clone(&by), freed: None };
+        let new = NewAccess {
+            epoch,
+            writes: true,
+            pattern: &pattern,
+            by: &by,
+            clock: &clock,
+            settled: &settled,
+        };
+        let (conflicts, early) = self.shadow.hand_out(block, &new);
+        if is_captured {
+            return;
+        }
+        if let Some(old) = early {
+            let freed = old.freed.as_ref().map(|freed| Arc::clone(&freed.by));
+            self.found(FindingKind::EarlyReuse, address, bytes, freed, &by, true, Some(old));
+        }
+        self.conflicts(conflicts, FindingKind::EarlyReuse, true, &by);
+    }
+
+    pub(crate) fn block_used(&mut self, stream: StreamRef, address: u64) {
+        let lane = self.order.lane(stream);
+        if let Some(block) = self.blocks.get_mut(&address)
+            && !block.used_by.contains(&lane)
+        {
+            block.used_by.push(lane);
+        }
+    }
+
+    pub(crate) fn taken_back(&mut self, address: u64) {
+        let Some(LiveBlock { lane, bytes, used_by }) = self.blocks.remove(&address) else { return };
+        let by = self.operation("the free", lane);
+        let mut clock = self.order.host().clone();
+        clock.join(self.order.clock(lane));
+        for other in used_by {
+            clock.join(self.order.clock(other));
+        }
+        let epoch = crate::clock::Epoch { lane, count: self.order.clock(lane).of(lane) };
+        let settled = self.order.host().clone();
+        let pattern = Pattern::range(address, bytes);
+        let new = NewAccess {
+            epoch,
+            writes: true,
+            pattern: &pattern,
+            by: &by,
+            clock: &clock,
+            settled: &settled,
+        };
+        let conflicts = self.shadow.take_back(&new);
+        self.conflicts(conflicts, FindingKind::MissingRecordStream, true, &by);
+    }
+
+    pub(crate) fn forget(&mut self, address: u64, bytes: u64) {
+        self.shadow.forget(address, bytes);
+    }
+
+    pub(crate) fn physical_created(&mut self, handle: u64, bytes: u64) {
+        self.shadow.create(handle, bytes);
+    }
+
+    pub(crate) fn physical_retained(&mut self, address: u64, handle: u64) {
+        self.shadow.retain(address, handle);
+    }
+
+    pub(crate) fn mapped(&mut self, address: u64, bytes: u64, handle: u64, offset: u64) {
+        self.shadow.map(address, bytes, handle, offset);
+    }
+
+    pub(crate) fn unmapped(&mut self, address: u64, bytes: u64) {
+        self.shadow.unmap(address, bytes);
+    }
+
+    /// The block that holds an address: its first address and its bytes.
+    pub(crate) fn block_at(&self, address: u64) -> Option<(u64, u64)> {
+        self.shadow.block_at(address).map(|block| (block.address, block.bytes))
+    }
+
+    fn process(&mut self) -> Lane {
+        match self.processes {
+            Some(lane) => lane,
+            None => *self.processes.insert(self.order.add_process()),
+        }
+    }
+
+    /// Memory of another process is open: that process may have written it just now.
+    pub(crate) fn import_opened(&mut self, address: u64, bytes: u64) {
+        let lane = self.process();
+        let by = self.operation("the other process", lane);
+        self.imports.insert(address, (bytes, lane));
+        let epoch = self.order.begin(lane);
+        let clock = self.order.clock(lane).clone();
+        self.access(epoch, &clock, &Use::writes(address, bytes), &by, false);
+    }
+
+    pub(crate) fn import_closed(&mut self, address: u64) {
+        if let Some((bytes, _)) = self.imports.remove(&address) {
+            self.forget(address, bytes);
+        }
+    }
+
+    /// An event of another process is open: who waits for it waits for that process.
+    pub(crate) fn event_opened(&mut self, event: usize) {
+        let lane = self.process();
+        self.order.opened_event(event, lane);
+    }
+}

@@ -1,0 +1,255 @@
+//! Finds races between streams, and uses of freed memory, without that they have to happen. See
+//! `docs/design/sanitizer.md`.
+//!
+//! [`wrap`] puts a checked driver in front of a backend. It passes every call on, and tells the checker what the call
+//! orders and which bytes it reads and writes. Nothing here waits for a device, and nothing reads or writes its memory,
+//! so that the program behaves as without it.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `clock` | vector clocks: what precedes what |
+//! | `pattern` | sets of bytes with strides, and what two have in common |
+//! | `site` | where the program made a call |
+//! | `operation` | what was queued |
+//! | `memory` | the accesses of each piece of memory that later ones may conflict with |
+//! | `order` | streams, events and the host |
+//! | `report` | findings in words |
+//! | `checker` | what each call means for order and memory |
+//! | `checked` | the driver that tells the checker |
+
+mod checked;
+mod checker;
+mod clock;
+mod memory;
+mod operation;
+mod order;
+mod pattern;
+mod report;
+mod site;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use sconce_base::config::SanitizerConfig;
+use sconce_base::lock::{Mutex, OnceCell, rank};
+use sconce_base::log;
+use sconce_base::program_code::later;
+use sconce_driver::{Driver, HostElements, PointerKind, StreamRef};
+use sconce_sim::{Intent, MemoryAccess};
+
+use checked::{CheckedDriver, Meetings};
+use checker::{Checker, Use};
+use pattern::Pattern;
+pub use report::{FindingKind, Report, ReportedAccess};
+
+/// What is called with each report.
+pub type Callback = Arc<dyn Fn(&Report) + Send + Sync>;
+
+/// The sanitizer of the process.
+pub struct Sanitizer {
+    checker: Mutex<rank::Sanitizer, Checker>,
+    pinned: Mutex<rank::SanitizerPinned, BTreeMap<usize, usize>>,
+    meetings: Mutex<rank::SanitizerKernels, Meetings>,
+    callback: Mutex<rank::SanitizerKernels, Option<Callback>>,
+    is_enabled: AtomicBool,
+    config: SanitizerConfig,
+}
+
+static SANITIZER: OnceCell<rank::SanitizerKernels, Arc<Sanitizer>> = OnceCell::new();
+
+thread_local! {
+    /// What the next launch of a program's kernel on this thread uses.
+    static DECLARED: RefCell<Option<Vec<Use>>> = const { RefCell::new(None) };
+}
+
+fn take_declared() -> Option<Vec<Use>> {
+    DECLARED.with(|declared| declared.borrow_mut().take())
+}
+
+/// The sanitizer, if the backend was opened with it.
+pub fn sanitizer() -> Option<&'static Sanitizer> {
+    SANITIZER.get().map(|sanitizer| &**sanitizer)
+}
+
+/// Puts the checks in front of a driver. The driver and the checks live as long as the process.
+pub fn wrap(inner: &'static dyn Driver, config: &SanitizerConfig) -> &'static dyn Driver {
+    let sanitizer = SANITIZER.get_or_init(|| {
+        Arc::new(Sanitizer {
+            checker: Mutex::default(),
+            pinned: Mutex::default(),
+            meetings: Mutex::default(),
+            callback: Mutex::default(),
+            is_enabled: AtomicBool::new(true),
+            config: config.clone(),
+        })
+    });
+    Box::leak(Box::new(CheckedDriver::new(inner, Arc::clone(sanitizer))))
+}
+
+/// Memory that a program declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeclaredRange {
+    /// The first byte.
+    pub address: u64,
+    /// How many; `None`: to the end of the block.
+    pub bytes: Option<u64>,
+    /// Whether the memory is written.
+    pub writes: bool,
+}
+
+impl Sanitizer {
+    /// Tells the checker something, unless it is switched off.
+    fn tell(&self, what: impl FnOnce(&mut Checker)) {
+        if !self.is_enabled() {
+            return;
+        }
+        let mut checker = self.checker.lock();
+        what(&mut checker);
+        let new = checker.reports.take_new();
+        drop(checker);
+        for report in new {
+            self.pass_on(&report);
+        }
+    }
+
+    fn pass_on(&self, report: &Report) {
+        log::warn(format_args!("sanitizer: {}", report.text()));
+        if let Some(path) = &self.config.file {
+            let file = OpenOptions::new().create(true).append(true).open(path);
+            // One write, so that lines of several processes do not mix.
+            if let Err(why) = file.and_then(|mut file| file.write_all(report.json().as_bytes())) {
+                log::error(format_args!("SCONCE_SANITIZER_FILE: {path} cannot be written ({why})"));
+            }
+        }
+        let callback = self.callback.lock().clone();
+        if let Some(callback) = callback {
+            // A function of the program, while locks of the library may be held.
+            let report = report.clone();
+            later(move || callback(&report));
+        }
+        if self.config.aborts {
+            let _ = writeln!(std::io::stderr(), "sconce sanitizer: {}", report.text());
+            std::process::abort();
+        }
+    }
+
+    /// Whether calls are checked.
+    pub fn is_enabled(&self) -> bool {
+        self.is_enabled.load(Ordering::Relaxed)
+    }
+
+    /// Switches the checks on or off. What was done while they were off is not known: it counts as done when they are
+    /// switched on.
+    pub fn set_enabled(&self, enabled: bool) {
+        if enabled && !self.is_enabled() {
+            let mut checker = self.checker.lock();
+            checker.devices_done(None);
+        }
+        self.is_enabled.store(enabled, Ordering::Relaxed);
+    }
+
+    /// What is called with each report, after it was written: at the end of the call, or of the next one of any thread.
+    pub fn set_callback(&self, callback: Option<Callback>) {
+        *self.callback.lock() = callback;
+    }
+
+    /// The reports so far.
+    pub fn reports(&self) -> Vec<Report> {
+        self.checker.lock().reports.all().to_vec()
+    }
+
+    /// How many reports there are.
+    pub fn count(&self) -> usize {
+        self.checker.lock().reports.all().len()
+    }
+
+    /// How many operations were checked, and of how many nothing was known.
+    pub fn operations(&self) -> (u64, u64) {
+        let checker = self.checker.lock();
+        (checker.operations(), checker.unknown())
+    }
+
+    /// Forgets the reports; their places are reported again.
+    pub fn clear(&self) {
+        self.checker.lock().reports.clear();
+    }
+
+    /// Memory that work of the program on a stream uses, as an operation of its own.
+    pub fn access(&self, stream: StreamRef, name: &str, ranges: &[DeclaredRange]) {
+        let uses = self.uses(ranges);
+        self.tell(|checker| checker.queued(stream, name, Some(uses)));
+    }
+
+    /// Memory that the next launch of a kernel by the calling thread uses.
+    pub fn declare_launch(&self, ranges: &[DeclaredRange]) {
+        if self.is_enabled() {
+            let uses = self.uses(ranges);
+            DECLARED.with(|declared| *declared.borrow_mut() = Some(uses));
+        }
+    }
+
+    /// Memory that the host uses by now.
+    pub fn host_access(&self, name: &str, range: DeclaredRange) {
+        if self.is_enabled() && self.is_pinned(range.address as usize) {
+            let uses = self.uses(&[range]);
+            self.tell(|checker| uses.iter().for_each(|it| checker.host_uses(name, it)));
+        }
+    }
+
+    /// The library's own work of the processor uses elements of a tensor.
+    fn host_uses(&self, elements: &HostElements<'_>, writes: bool) {
+        let HostElements { address, element, sizes, strides } = *elements;
+        if self.is_pinned(address) {
+            let axis = |(size, stride): (&i64, &i64)| {
+                (u64::try_from(*size).unwrap_or(0), stride.saturating_mul(element as i64))
+            };
+            let axes = sizes.iter().zip(strides).map(axis);
+            let access = MemoryAccess::strided(Intent::Read, address as u64, element as u64, axes);
+            let it = Use { writes, pattern: Pattern::of(&access) };
+            self.tell(|checker| checker.host_uses("work of the processor", &it));
+        }
+    }
+
+    fn uses(&self, ranges: &[DeclaredRange]) -> Vec<Use> {
+        let to_the_end = |address: u64| {
+            let block = self.checker.lock().block_at(address);
+            block.map_or(1, |(start, bytes)| (start + bytes).saturating_sub(address))
+        };
+        let of = |range: &DeclaredRange| {
+            let bytes = range.bytes.unwrap_or_else(|| to_the_end(range.address));
+            if range.writes {
+                Use::writes(range.address, bytes)
+            } else {
+                Use::reads(range.address, bytes)
+            }
+        };
+        ranges.iter().map(of).collect()
+    }
+
+    fn is_pinned(&self, address: usize) -> bool {
+        let pinned = self.pinned.lock();
+        pinned.range(..=address).next_back().is_some_and(|(start, bytes)| address - start < *bytes)
+    }
+
+    fn is_pinned_or_device(&self, driver: &dyn Driver, address: usize) -> bool {
+        let is_shared = |kind: PointerKind| kind != PointerKind::Unregistered;
+        self.is_pinned(address)
+            || driver.pointer_info(address).is_ok_and(|info| is_shared(info.kind))
+    }
+
+    /// A collective call of one rank: what precedes the calls of the other ranks precedes what follows it.
+    fn meet(&self, key: (Vec<u8>, u64), ranks: usize, stream: StreamRef) {
+        let mut meetings = self.meetings.lock();
+        let clocks = meetings.entry(key.clone()).or_default();
+        let mut own = None;
+        self.tell(|checker| own = checker.joined(stream, clocks));
+        clocks.extend(own);
+        if clocks.len() >= ranks {
+            meetings.remove(&key);
+        }
+    }
+}

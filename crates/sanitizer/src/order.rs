@@ -1,0 +1,237 @@
+//! What comes before what: streams, events, captures and the host.
+#![forbid(unsafe_code)]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{StreamHandle, StreamRef};
+
+use crate::clock::{Clock, Epoch, HOST, Lane};
+
+/// A stream, as calls name it. The default streams of threads differ by thread.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct StreamName {
+    device: DeviceIndex,
+    handle: usize,
+    thread: Option<std::thread::ThreadId>,
+}
+
+/// A stream, or the host.
+struct LaneState {
+    device: Option<DeviceIndex>,
+    handle: usize,
+    /// Whether the legacy default stream is ordered with it.
+    blocking: bool,
+    clock: Clock,
+    /// The capture that it is in.
+    capture: Option<u64>,
+}
+
+/// The newest record of an event.
+#[derive(Clone)]
+struct Record {
+    clock: Arc<Clock>,
+    /// The capture that the record is in.
+    capture: Option<u64>,
+}
+
+/// All streams and events.
+pub(crate) struct Order {
+    lanes: Vec<LaneState>,
+    names: HashMap<StreamName, Lane>,
+    events: HashMap<usize, Record>,
+    /// Events of other processes, each with the lane that stands for the process's work.
+    foreign: HashMap<usize, Lane>,
+}
+
+impl Default for Order {
+    fn default() -> Order {
+        let host = LaneState {
+            device: None,
+            handle: 0,
+            blocking: false,
+            clock: Clock::default(),
+            capture: None,
+        };
+        Order {
+            lanes: vec![host],
+            names: HashMap::new(),
+            events: HashMap::new(),
+            foreign: HashMap::new(),
+        }
+    }
+}
+
+impl Order {
+    fn name(stream: StreamRef) -> StreamName {
+        let handle = match stream.handle {
+            StreamHandle::PER_THREAD => stream.handle.native(),
+            // Both names of the legacy default stream.
+            handle if handle.native() <= 1 => 0,
+            handle => handle.native(),
+        };
+        let thread =
+            (stream.handle == StreamHandle::PER_THREAD).then(|| std::thread::current().id());
+        StreamName { device: stream.device, handle, thread }
+    }
+
+    fn add(&mut self, device: Option<DeviceIndex>, handle: usize, blocking: bool) -> Lane {
+        let lane = self.lanes.len() as Lane;
+        let clock = self.lanes[HOST as usize].clock.clone();
+        self.lanes.push(LaneState { device, handle, blocking, clock, capture: None });
+        lane
+    }
+
+    /// The lane of a stream. One that is not known counts as ordered with the legacy default stream.
+    pub(crate) fn lane(&mut self, stream: StreamRef) -> Lane {
+        let name = Order::name(stream);
+        if let Some(lane) = self.names.get(&name) {
+            return *lane;
+        }
+        let lane = self.add(Some(stream.device), name.handle, true);
+        self.names.insert(name, lane);
+        lane
+    }
+
+    /// A stream was made.
+    pub(crate) fn created(&mut self, stream: StreamRef, blocking: bool) {
+        let name = Order::name(stream);
+        let lane = self.add(Some(stream.device), name.handle, blocking);
+        self.names.insert(name, lane);
+    }
+
+    /// A stream is gone; what is queued on it still runs.
+    pub(crate) fn destroyed(&mut self, stream: StreamRef) {
+        self.names.remove(&Order::name(stream));
+    }
+
+    /// A lane that stands for work of other processes.
+    pub(crate) fn add_process(&mut self) -> Lane {
+        self.add(None, 0, false)
+    }
+
+    pub(crate) fn capture_of(&self, lane: Lane) -> Option<u64> {
+        self.lanes[lane as usize].capture
+    }
+
+    pub(crate) fn set_capture(&mut self, lane: Lane, capture: Option<u64>) {
+        self.lanes[lane as usize].capture = capture;
+    }
+
+    /// All streams leave a capture.
+    pub(crate) fn end_capture(&mut self, capture: u64) {
+        for lane in self.lanes.iter_mut().filter(|lane| lane.capture == Some(capture)) {
+            lane.capture = None;
+        }
+    }
+
+    pub(crate) fn clock(&self, lane: Lane) -> &Clock {
+        &self.lanes[lane as usize].clock
+    }
+
+    /// What precedes everything that is queued from now on.
+    pub(crate) fn host(&self) -> &Clock {
+        self.clock(HOST)
+    }
+
+    pub(crate) fn is_legacy(&self, lane: Lane) -> bool {
+        let state = &self.lanes[lane as usize];
+        state.handle == 0 && state.device.is_some()
+    }
+
+    /// The lanes that the legacy default stream's rule puts before new work of a lane.
+    fn ordered_by_legacy(&self, lane: Lane) -> Vec<Lane> {
+        let own = &self.lanes[lane as usize];
+        if own.device.is_none() {
+            return Vec::new();
+        }
+        let is_legacy = self.is_legacy(lane);
+        let is_before = |(at, other): (usize, &LaneState)| {
+            let related = at != lane as usize
+                && other.device == own.device
+                && other.capture.is_none()
+                && if is_legacy { other.blocking } else { own.blocking && other.handle == 0 };
+            related.then_some(at as Lane)
+        };
+        self.lanes.iter().enumerate().filter_map(is_before).collect()
+    }
+
+    /// Begins an operation of a lane: joins what precedes it, and counts it.
+    pub(crate) fn begin(&mut self, lane: Lane) -> Epoch {
+        let mut clock = std::mem::take(&mut self.lanes[lane as usize].clock);
+        clock.join(self.host());
+        for other in self.ordered_by_legacy(lane) {
+            clock.join(self.clock(other));
+        }
+        let epoch = clock.tick(lane);
+        self.lanes[lane as usize].clock = clock;
+        epoch
+    }
+
+    /// What a lane's work precedes joins another lane's.
+    pub(crate) fn join(&mut self, lane: Lane, clock: &Clock) {
+        self.lanes[lane as usize].clock.join(clock);
+    }
+
+    /// The host has waited for all that is queued on a stream.
+    pub(crate) fn waited_for(&mut self, lane: Lane) {
+        let mut clock = self.clock(lane).clone();
+        if self.is_legacy(lane) {
+            for other in self.ordered_by_legacy(lane) {
+                clock.join(self.clock(other));
+            }
+        }
+        self.join(HOST, &clock);
+    }
+
+    /// The host has waited for a device, or for all.
+    pub(crate) fn waited_for_devices(&mut self, device: Option<DeviceIndex>) {
+        let mut host = std::mem::take(&mut self.lanes[HOST as usize].clock);
+        for lane in &self.lanes[1..] {
+            if lane.device.is_some() && (device.is_none() || lane.device == device) {
+                host.join(&lane.clock);
+            }
+        }
+        self.lanes[HOST as usize].clock = host;
+    }
+
+    pub(crate) fn record(&mut self, event: usize, clock: Clock, capture: Option<u64>) {
+        self.events.insert(event, Record { clock: Arc::new(clock), capture });
+    }
+
+    pub(crate) fn recorded(&self, event: usize) -> Option<(Arc<Clock>, Option<u64>)> {
+        self.events.get(&event).map(|record| (Arc::clone(&record.clock), record.capture))
+    }
+
+    /// Another process's event.
+    pub(crate) fn opened_event(&mut self, event: usize, process: Lane) {
+        self.foreign.insert(event, process);
+    }
+
+    /// The clock of an event's record: of another process's event that of all its work so far.
+    pub(crate) fn of_event(&self, event: usize) -> Option<Arc<Clock>> {
+        if let Some(process) = self.foreign.get(&event) {
+            return Some(Arc::new(self.clock(*process).clone()));
+        }
+        self.recorded(event).filter(|(_, capture)| capture.is_none()).map(|(clock, _)| clock)
+    }
+
+    pub(crate) fn forget_event(&mut self, event: usize) {
+        self.events.remove(&event);
+        self.foreign.remove(&event);
+    }
+
+    /// A stream in words.
+    pub(crate) fn words(&self, lane: Lane) -> String {
+        let state = &self.lanes[lane as usize];
+        match state.device {
+            None if lane == HOST => "the host".to_owned(),
+            None => "another process".to_owned(),
+            Some(device) if state.handle == 0 => format!("the default stream of device {device}"),
+            Some(device) => {
+                format!("stream {lane} (handle {:#x}) of device {device}", state.handle)
+            }
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Findings, and the reports that are written of them: each pair of places once, with a count.
+#![forbid(unsafe_code)]
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::clock::{HOST, Lane};
+use crate::memory::Block;
+use crate::operation::Operation;
+use crate::order::Order;
+use crate::site::{Place, Site};
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FindingKind {
+    /// Two accesses of a byte, one of which writes, and nothing says which comes first.
+    Race,
+    /// A block was freed while a stream that was not recorded may still use it.
+    MissingRecordStream,
+    /// Memory is used whose block was freed.
+    UseAfterFree,
+    /// The allocator handed memory out that may still be in use: a defect of this library.
+    EarlyReuse,
+}
+
+impl FindingKind {
+    /// The kind in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            FindingKind::Race => "race",
+            FindingKind::MissingRecordStream => "missing_record_stream",
+            FindingKind::UseAfterFree => "use_after_free",
+            FindingKind::EarlyReuse => "early_reuse",
+        }
+    }
+}
+
+/// A finding, before it is in words.
+pub(crate) struct Finding {
+    pub(crate) kind: FindingKind,
+    pub(crate) address: u64,
+    pub(crate) bytes: u64,
+    /// The earlier access, and whether it writes.
+    pub(crate) first: Option<(Arc<Operation>, bool)>,
+    pub(crate) second: (Arc<Operation>, bool),
+    pub(crate) block: Option<Arc<Block>>,
+}
+
+/// One access of a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportedAccess {
+    /// Its place among all operations of the process.
+    pub number: u64,
+    /// What it is, such as `copy`.
+    pub name: String,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Its stream in words.
+    pub stream: String,
+    /// Where the program made the call: `file:line`, or a function, or an address.
+    pub site: String,
+}
+
+/// A report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// What is wrong.
+    pub kind: FindingKind,
+    /// The first byte.
+    pub address: u64,
+    /// How many bytes from there on both use, at most.
+    pub bytes: u64,
+    /// The block: its address, its bytes, and where it was allocated.
+    pub block: Option<(u64, u64, String)>,
+    /// The earlier access.
+    pub first: Option<ReportedAccess>,
+    /// The later access.
+    pub second: ReportedAccess,
+    /// What repairs it.
+    pub repair: String,
+    /// How often it was found at these places.
+    pub count: u64,
+}
+
+/// What tells findings apart.
+type Places = (FindingKind, Option<(Site, String)>, (Site, String));
+
+/// All reports of the process.
+#[derive(Default)]
+pub(crate) struct Reports {
+    by_places: HashMap<Places, usize>,
+    by_words: HashMap<(FindingKind, String, String), usize>,
+    all: Vec<Report>,
+    /// How many reports have been passed on.
+    passed_on: usize,
+}
+
+impl Reports {
+    pub(crate) fn add(&mut self, finding: Finding, order: &Order) {
+        let key = |by: &Operation| (by.site.clone(), by.name.clone());
+        let first = finding.first.as_ref().map(|(by, _)| key(by));
+        let places = (finding.kind, first, key(&finding.second.0));
+        if let Some(at) = self.by_places.get(&places) {
+            self.all[*at].count += 1;
+            return;
+        }
+        let report = words(&finding, order);
+        let first =
+            report.first.as_ref().map_or(String::new(), |it| format!("{}|{}", it.name, it.site));
+        let second = format!("{}|{}", report.second.name, report.second.site);
+        let at = *self.by_words.entry((finding.kind, first, second)).or_insert(self.all.len());
+        self.by_places.insert(places, at);
+        match self.all.get_mut(at) {
+            Some(known) => known.count += 1,
+            None => self.all.push(report),
+        }
+    }
+
+    pub(crate) fn all(&self) -> &[Report] {
+        &self.all
+    }
+
+    /// The reports that have not been passed on.
+    pub(crate) fn take_new(&mut self) -> Vec<Report> {
+        let new = self.all[self.passed_on..].to_vec();
+        self.passed_on = self.all.len();
+        new
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Reports::default();
+    }
+}
+
+fn place_words(place: &Place) -> String {
+    match &place.file {
+        Some(file) => format!("{file}:{}", place.line),
+        None if !place.function.is_empty() => format!("{} ({:#x})", place.function, place.address),
+        None => format!("{:#x}", place.address),
+    }
+}
+
+fn access_words(by: &Operation, writes: bool, order: &Order) -> ReportedAccess {
+    ReportedAccess {
+        number: by.number,
+        name: by.name.clone(),
+        writes,
+        stream: order.words(by.lane),
+        site: place_words(&by.site.place()),
+    }
+}
+
+fn words(finding: &Finding, order: &Order) -> Report {
+    let first = finding.first.as_ref().map(|(by, writes)| access_words(by, *writes, order));
+    let second = access_words(&finding.second.0, finding.second.1, order);
+    let lanes = (finding.first.as_ref().map(|(by, _)| by.lane), finding.second.0.lane);
+    let repair = repair(finding.kind, lanes, first.as_ref(), &second);
+    let block = finding
+        .block
+        .as_ref()
+        .map(|block| (block.address, block.bytes, place_words(&block.allocated.site.place())));
+    let (kind, address, bytes) = (finding.kind, finding.address, finding.bytes);
+    Report { kind, address, bytes, block, first, second, repair, count: 1 }
+}
+
+/// The line of code that is missing.
+fn repair(
+    kind: FindingKind,
+    (lane_of_first, lane_of_second): (Option<Lane>, Lane),
+    first: Option<&ReportedAccess>,
+    second: &ReportedAccess,
+) -> String {
+    let Some(first) = first else {
+        return format!("do not use the memory after it was freed (operation {})", second.number);
+    };
+    let of =
+        |access: &ReportedAccess| format!("{} #{} ({})", access.name, access.number, access.site);
+    match kind {
+        FindingKind::UseAfterFree => format!(
+            "the block was freed by {} before {} used it: free it later, or, if the use comes first in the program, keep \
+             a reference to it until then",
+            of(first),
+            of(second)
+        ),
+        FindingKind::MissingRecordStream => format!(
+            "{} was never recorded as a user of the block, and the block's stream does not wait for it: call \
+             record_stream(block, {}) before {}, or have the block's stream wait for {}",
+            first.stream,
+            first.stream,
+            of(second),
+            of(first)
+        ),
+        FindingKind::EarlyReuse => format!(
+            "the allocator handed out memory that {} may still use: this is a defect of the library, please report it",
+            of(first)
+        ),
+        FindingKind::Race if lane_of_second == HOST => format!(
+            "the host never waited for {}: call synchronize() on {}, or on an event recorded behind it, before {}",
+            of(first),
+            first.stream,
+            of(second)
+        ),
+        FindingKind::Race if lane_of_first == Some(lane_of_second) => format!(
+            "{} and {} run in one graph, in branches that do not wait for each other: let one branch wait for an event \
+             of the other",
+            of(first),
+            of(second)
+        ),
+        FindingKind::Race => format!(
+            "{} never waited for {} after {}: call wait_stream({}) on {}, or wait there for an event recorded behind #{}, \
+             before #{}",
+            second.stream,
+            first.stream,
+            of(first),
+            first.stream,
+            second.stream,
+            first.number,
+            second.number
+        ),
+    }
+}
+
+impl Report {
+    /// The report for people.
+    pub fn text(&self) -> String {
+        let mut text = match self.kind {
+            FindingKind::Race => "race between streams".to_owned(),
+            FindingKind::MissingRecordStream => {
+                "block freed while another stream uses it".to_owned()
+            }
+            FindingKind::UseAfterFree => "use of freed memory".to_owned(),
+            FindingKind::EarlyReuse => "memory handed out too early".to_owned(),
+        };
+        let _ = write!(text, "\n  {} bytes from {:#x} on", self.bytes, self.address);
+        if let Some((address, bytes, site)) = &self.block {
+            let _ = write!(
+                text,
+                ", in the block of {bytes} bytes at {address:#x} (allocated at {site})"
+            );
+        }
+        let access = |access: &ReportedAccess| {
+            let verb = if access.writes { "writes" } else { "reads" };
+            format!(
+                "#{} {} {verb}, on {}\n          at {}",
+                access.number, access.name, access.stream, access.site
+            )
+        };
+        if let Some(first) = &self.first {
+            let _ = write!(text, "\n  first:  {}", access(first));
+        }
+        let _ = write!(text, "\n  second: {}", access(&self.second));
+        let _ = write!(text, "\n  repair: {}", self.repair);
+        text
+    }
+
+    /// The report as one JSON object, in one line.
+    pub fn json(&self) -> String {
+        let access = |access: &ReportedAccess| {
+            format!(
+                "{{\"operation\":{},\"name\":{},\"access\":\"{}\",\"stream\":{},\"site\":{}}}",
+                access.number,
+                quoted(&access.name),
+                if access.writes { "write" } else { "read" },
+                quoted(&access.stream),
+                quoted(&access.site)
+            )
+        };
+        let block = self.block.as_ref().map_or("null".to_owned(), |(address, bytes, site)| {
+            format!(
+                "{{\"address\":\"{address:#x}\",\"bytes\":{bytes},\"allocated\":{}}}",
+                quoted(site)
+            )
+        });
+        format!(
+            "{{\"kind\":\"{}\",\"pid\":{},\"address\":\"{:#x}\",\"bytes\":{},\"block\":{block},\"first\":{},\"second\":{},\
+             \"repair\":{}}}\n",
+            self.kind.name(),
+            std::process::id(),
+            self.address,
+            self.bytes,
+            self.first.as_ref().map_or("null".to_owned(), access),
+            access(&self.second),
+            quoted(&self.repair)
+        )
+    }
+}
+
+/// A text as JSON has it.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            c if (c as u32) < 0x20 => {
+                let _ = write!(quoted, "\\u{:04x}", c as u32);
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

@@ -1,0 +1,151 @@
+#pragma once
+
+/// The sanitizer: races between streams and uses of freed memory, found without that they have to
+/// happen. `SCONCE_SANITIZER=report` switches it on for a program as it is.
+
+#include <sconce/c/library.h>
+#include <sconce/c/sanitizer.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <sconce/cuda/error.hpp>
+#include <sconce/cuda/stream.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sconce {
+inline namespace v0 {
+namespace sanitizer {
+
+/// What is done with a report.
+enum class Mode : std::int32_t {
+  Report = SCONCE_SANITIZER_REPORT,  ///< the program goes on
+  Abort = SCONCE_SANITIZER_ABORT,    ///< the process ends
+};
+
+/// Switches the sanitizer on: before the first call that needs a device, or again after `disable`.
+/// \throws Error `SCONCE_ERROR_INVALID_STATE` if the library was opened without it
+inline void enable(Mode mode = Mode::Report) {
+  detail::check(::sconce_sanitizer_enable(static_cast<std::int32_t>(mode)));
+}
+
+/// Switches the sanitizer off. Reports stay.
+inline void disable() { detail::check(::sconce_sanitizer_disable()); }
+
+/// Whether calls are followed now.
+[[nodiscard]] inline bool is_enabled() noexcept { return ::sconce_sanitizer_is_enabled(); }
+
+/// How many reports there are: each pair of places in the program once.
+[[nodiscard]] inline std::int64_t report_count() noexcept {
+  return ::sconce_sanitizer_report_count();
+}
+
+/// A report.
+struct Report {
+  std::string text;    ///< for people, in several lines
+  std::string json;    ///< one JSON object, in one line
+  std::int64_t count;  ///< how often it was found
+};
+
+/// The report of a number from 0 to `report_count() - 1`.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if there is none
+[[nodiscard]] inline Report report(std::int64_t index) {
+  char* text = nullptr;
+  char* json = nullptr;
+  Report report{};
+  detail::check(::sconce_sanitizer_get_report(index, &text, &json, &report.count));
+  report.text = text;
+  report.json = json;
+  ::sconce_string_free(text);
+  ::sconce_string_free(json);
+  return report;
+}
+
+/// Forgets all reports.
+inline void reset() { detail::check(::sconce_sanitizer_reset()); }
+
+/// Counts the reports of a part of a program: `EXPECT_EQ(scope.reports(), 0)`.
+class Scope {
+ public:
+  /// Begins to count.
+  Scope() noexcept : before_(report_count()) {}
+
+  /// How many reports there are that were not there when the scope began.
+  [[nodiscard]] std::int64_t reports() const noexcept { return report_count() - before_; }
+
+  /// Their texts, one after the other.
+  [[nodiscard]] std::string text() const {
+    std::string all;
+    for (std::int64_t index = before_; index < report_count(); ++index) {
+      all += report(index).text + "\n";
+    }
+    return all;
+  }
+
+ private:
+  std::int64_t before_;
+};
+
+/// Declares work on a stream that the library does not see. The destructor, or `done`, tells the
+/// sanitizer: `sanitizer::access(stream, "my_kernel").reads(x, n).writes(y, n);`
+class Access {
+ public:
+  /// Work on a stream; `name` is what reports call it.
+  explicit Access(const cuda::CUDAStream& stream, std::string name = "declared work")
+      : stream_(stream), name_(std::move(name)) {}
+  Access(const Access&) = delete;
+  Access& operator=(const Access&) = delete;
+  Access(Access&& other) noexcept
+      : stream_(other.stream_), name_(std::move(other.name_)), ranges_(std::move(other.ranges_)) {
+    other.ranges_.clear();
+  }
+  Access& operator=(Access&&) = delete;
+  ~Access() {
+    if (!ranges_.empty()) {
+      detail::log_failure(tell(), "declaring work");
+    }
+  }
+
+  /// The work reads so many bytes; 0: to the end of the block.
+  Access& reads(const void* address, std::size_t bytes = 0) {
+    return add(address, bytes, SCONCE_SANITIZER_READ);
+  }
+
+  /// The work writes so many bytes, and may read them; 0: to the end of the block.
+  Access& writes(const void* address, std::size_t bytes = 0) {
+    return add(address, bytes, SCONCE_SANITIZER_WRITE);
+  }
+
+  /// Tells the sanitizer now.
+  void done() { detail::check(tell()); }
+
+ private:
+  Access& add(const void* address, std::size_t bytes, std::int32_t mode) {
+    if (is_enabled()) {
+      ranges_.push_back({address, bytes, mode, 0});
+    }
+    return *this;
+  }
+
+  [[nodiscard]] ::sconce_status tell() noexcept {
+    const auto status =
+        ::sconce_sanitizer_access(stream_.get(), ranges_.data(), ranges_.size(), name_.c_str());
+    ranges_.clear();
+    return status;
+  }
+
+  cuda::CUDAStream stream_;
+  std::string name_;
+  std::vector<::sconce_sanitizer_range> ranges_{};
+};
+
+/// Work on a stream that the library does not see.
+[[nodiscard]] inline Access access(const cuda::CUDAStream& stream,
+                                   std::string name = "declared work") {
+  return Access(stream, std::move(name));
+}
+
+}  // namespace sanitizer
+}  // namespace v0
+}  // namespace sconce
