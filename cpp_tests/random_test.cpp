@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <complex>
 #include <limits>
+#include <optional>
 #include <sconce/cuda/buffer.hpp>
 #include <sconce/cuda/copy.hpp>
 #include <sconce/cuda/guard.hpp>
@@ -342,6 +343,35 @@ TEST_F(RandomTest, StatesComeFromViews) {
   EXPECT_EQ(generator.get_offset(), 0U);
   EXPECT_EQ(generator.current_seed(), 0x0102030405060708U);
 }
+
+/// The scalar type of a C++ type, or none.
+template <class T>
+constexpr std::optional<ScalarType> type_of = sconce::detail::scalar_type_v<T>;
+
+/// A complex type of another library.
+template <class T>
+struct OtherComplex {
+  using value_type = T;
+  [[nodiscard]] T real() const { return parts[0]; }
+  [[nodiscard]] T imag() const { return parts[1]; }
+  T parts[2];
+};
+/// A quaternion, whose first two parts have the names of a complex number's.
+struct Quaternion : OtherComplex<float> {
+  float others[2];
+};
+
+static_assert(type_of<std::complex<float>> == ScalarType::ComplexFloat);
+static_assert(type_of<std::complex<double>> == ScalarType::ComplexDouble);
+static_assert(type_of<OtherComplex<double>> == ScalarType::ComplexDouble);
+static_assert(!type_of<std::complex<long double>>);
+static_assert(!type_of<const std::complex<float>>);
+static_assert(!type_of<OtherComplex<int>>);
+static_assert(!type_of<Quaternion>);
+static_assert(!type_of<std::vector<float>>);
+static_assert(!type_of<void>);
+static_assert(std::is_same_v<scalar_value_type<std::complex<float>>::type, float>);
+static_assert(std::is_same_v<scalar_value_type<Quaternion>::type, Quaternion>);
 
 TEST_F(RandomTest, ElementsHaveTheSizesOfTheirTypes) {
   for (std::int32_t type = -1; type < 32; ++type) {

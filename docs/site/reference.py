@@ -52,6 +52,7 @@ TITLES = {
 HEADERS = {
     "backend": "library",
     "buffer": "memory",
+    "complex_parts": "dtype",
     "data_parallel": "comm_tensors",
     "dim_vector": "tensor",
     "error": "library",
@@ -65,6 +66,7 @@ HEADERS = {
     "kernel_arguments": "module",
     "log": "library",
     "memory_format": "tensor",
+    "memory_observers": "memory",
     "op": "torch",
     "operand": "memory",
     "scalar": "tensor",

@@ -15,6 +15,7 @@
 #include <sconce/cuda/dnn.hpp>
 #include <sconce/cuda/fft.hpp>
 #include <sconce/cuda/memory_format.hpp>
+#include <sconce/cuda/memory_observers.hpp>
 #include <sconce/sconce.hpp>
 #include <sconce/sim/comm.hpp>
 #include <sconce/sim/kernel.hpp>

@@ -73,6 +73,45 @@ fn the_runtime_needs_no_header_of_tensors_communicators_or_the_simulator() {
     assert!(seen > 300, "{seen} includes");
 }
 
+/// A unit that includes `sconce.hpp` takes twice as long if it also includes these standard headers.
+#[test]
+fn the_runtimes_headers_include_no_expensive_standard_header() {
+    const EXPENSIVE: [&str; 9] = [
+        "complex",
+        "functional",
+        "iostream",
+        "iterator",
+        "map",
+        "mutex",
+        "ostream",
+        "sstream",
+        "unordered_map",
+    ];
+    let mut waiting = vec!["sconce/sconce.hpp".to_owned()];
+    let mut visited = BTreeSet::new();
+    while let Some(header) = waiting.pop() {
+        if !visited.insert(header.clone()) {
+            continue;
+        }
+        let text = std::fs::read_to_string(root().join("include").join(&header)).unwrap();
+        for line in text.lines() {
+            let Some(used) =
+                line.strip_prefix("#include <").and_then(|rest| rest.split('>').next())
+            else {
+                continue;
+            };
+            assert!(
+                !EXPENSIVE.contains(&used),
+                "{header}, a part of sconce.hpp, includes <{used}>"
+            );
+            if used.starts_with("sconce/") {
+                waiting.push(used.to_owned());
+            }
+        }
+    }
+    assert!(visited.len() > 30, "{} headers", visited.len());
+}
+
 /// `SCONCE_BLESS=1` adds new headers to the list.
 #[test]
 fn headers_that_callers_knew_exist_or_have_a_row() {

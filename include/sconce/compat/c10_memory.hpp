@@ -15,6 +15,7 @@
 #include <new>
 #include <sconce/cuda/host_memory.hpp>
 #include <sconce/cuda/memory.hpp>
+#include <sconce/cuda/memory_observers.hpp>
 #include <sconce/tensor/options.hpp>
 #include <utility>
 #include <vector>

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <sconce/cuda/device.hpp>
 #include <string>
 

@@ -5,10 +5,10 @@
 
 #include <sconce/c/dtype.h>
 
-#include <complex>
 #include <cstddef>
 #include <cstdint>
-#include <ostream>
+#include <iosfwd>
+#include <sconce/detail/complex_parts.hpp>
 #include <sconce/fwd.hpp>
 #include <type_traits>
 
@@ -177,9 +177,31 @@ struct BFloat16 {
   std::uint16_t x;  ///< sign, 8 bits of exponent, 7 of mantissa
 };
 
-/// Maps a C++ type to its scalar type, as `value`. A type that is not listed here has no scalar
-/// type until a specialisation names one. Typed calls then accept it as they accept `float`. CUDA's
-/// own half types need a line each:
+}  // namespace cuda
+
+namespace detail {
+
+/// The scalar type of a complex type, by the type of its parts; none for any other type.
+template <class T, class Part>
+struct ComplexScalarType {};
+/// Two singles.
+template <class T>
+struct ComplexScalarType<T, float>
+    : std::integral_constant<cuda::ScalarType, cuda::ScalarType::ComplexFloat> {};
+/// Two doubles.
+template <class T>
+struct ComplexScalarType<T, double>
+    : std::integral_constant<cuda::ScalarType, cuda::ScalarType::ComplexDouble> {};
+
+}  // namespace detail
+
+namespace cuda {
+
+/// Maps a C++ type to its scalar type, as `value`. Complex types of `float` or `double` are
+/// recognised by `value_type`, `real()` and `imag()`: `std::complex`, `cuda::std::complex`,
+/// `thrust::complex`. Any other type that is not listed here has no scalar type until a
+/// specialisation names one. Typed calls then accept it as they accept `float`. CUDA's own half
+/// types need a line each:
 ///
 /// \code
 /// namespace cc = sconce::cuda;
@@ -190,7 +212,8 @@ struct BFloat16 {
 ///
 /// Corresponds to `c10::CppTypeToScalarType`.
 template <class T>
-struct CppTypeToScalarType {};
+struct CppTypeToScalarType : detail::ComplexScalarType<T, typename detail::ComplexParts<T>::type> {
+};
 /// Single precision.
 template <>
 struct CppTypeToScalarType<float> : std::integral_constant<ScalarType, ScalarType::Float> {};
@@ -233,14 +256,6 @@ struct CppTypeToScalarType<std::uint64_t> : std::integral_constant<ScalarType, S
 /// One byte, 0 or 1.
 template <>
 struct CppTypeToScalarType<bool> : std::integral_constant<ScalarType, ScalarType::Bool> {};
-/// Two singles.
-template <>
-struct CppTypeToScalarType<std::complex<float>>
-    : std::integral_constant<ScalarType, ScalarType::ComplexFloat> {};
-/// Two doubles.
-template <>
-struct CppTypeToScalarType<std::complex<double>>
-    : std::integral_constant<ScalarType, ScalarType::ComplexDouble> {};
 
 /// A complex number of half precision. Has the layout of `half2`. Corresponds to
 /// `c10::complex<Half>`.
@@ -249,20 +264,13 @@ struct ComplexHalf {
   Half imag;  ///< the imaginary part
 };
 
-/// Maps a complex type to the type of its parts, as `type`, and any other type to itself. For a
-/// complex type that is not listed here, such as `half2`, write a specialisation that names its
-/// real type.
+/// Maps a complex type to the type of its parts, as `type`, and any other type to itself. Complex
+/// types with `value_type`, `real()` and `imag()`, such as `std::complex`, are recognised. For
+/// another complex type, such as `half2`, write a specialisation that names its real type.
 ///
 /// Corresponds to `c10::scalar_value_type`.
 template <class T>
-struct scalar_value_type {
-  using type = T;  ///< the real type
-};
-/// The type of the parts of a `std::complex`.
-template <class T>
-struct scalar_value_type<std::complex<T>> {
-  using type = T;  ///< the real type
-};
+struct scalar_value_type : detail::ComplexParts<T> {};
 /// The type of the parts of a `ComplexHalf`.
 template <>
 struct scalar_value_type<ComplexHalf> {

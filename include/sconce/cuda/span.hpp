@@ -7,10 +7,9 @@
 #include <sconce/c/library.h>
 
 #include <cstddef>
-#include <iterator>
 #include <sconce/cuda/error.hpp>
 #include <sconce/fwd.hpp>
-#include <string>
+#include <string>  // also std::data, at a fraction of what <iterator> costs
 #include <type_traits>
 #include <utility>
 

@@ -6,9 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <sconce/cuda/scalar_type.hpp>
+#include <string>  // std::hash, at a fraction of what <functional> costs
 
 /// \cond
 #if defined(__CUDACC__) || defined(__HIPCC__)
