@@ -106,18 +106,25 @@ fn configurations_that_no_device_accepts_are_refused_with_the_kernels_name() {
         change(&mut desc);
         launch(kernel, &desc, &values, None)
     };
-    let refused: [&dyn Fn(&mut sconce_launch_desc); 7] = [
-        &|desc| desc.grid[0] = 0,
-        &|desc| desc.block[0] = 0,
-        &|desc| desc.block = [1025, 1, 1],
-        &|desc| desc.block = [32, 32, 2],
-        &|desc| desc.cluster = [3, 1, 1],
-        &|desc| (desc.grid, desc.cluster) = ([16, 1, 1], [16, 1, 1]),
-        &|desc| desc.shared_bytes = 227 << 10,
+    type Change = dyn Fn(&mut sconce_launch_desc);
+    let refused: [(&Change, [&str; 2]); 7] = [
+        (&|desc| desc.grid[0] = 0, ["desc.grid 0 x 1 x 1,", "must not be empty"]),
+        (&|desc| desc.block[0] = 0, ["desc.block 0 x 1 x 1,", "must not be empty"]),
+        (&|desc| desc.block = [1025, 1, 1], ["desc.block 1025 x 1 x 1,", "1024 threads, not 1025"]),
+        (&|desc| desc.block = [32, 32, 2], ["desc.block 32 x 32 x 2,", "1024 threads, not 2048"]),
+        (&|desc| desc.cluster = [3, 1, 1], ["desc.cluster 3 x 1 x 1,", "not a multiple of the"]),
+        (
+            &|desc| (desc.grid, desc.cluster) = ([16, 1, 1], [16, 1, 1]),
+            ["desc.cluster 16 x 1 x 1,", "at most 8 blocks, not 16"],
+        ),
+        (&|desc| desc.shared_bytes = 227 << 10, ["shared_bytes", "bytes of dynamic shared memory"]),
     ];
-    for (at, change) in refused.into_iter().enumerate() {
+    for (at, (change, words)) in refused.into_iter().enumerate() {
         assert_eq!(with(change), SCONCE_ERROR_INVALID_ARGUMENT, "{at}");
-        assert!(last_message().contains("test_fill"), "{at}: {}", last_message());
+        let why = last_message();
+        assert_eq!(why.matches("test_fill").count(), 1, "{at}: {why}");
+        assert!(words.iter().all(|words| why.contains(words)), "{at}: {why}");
+        assert!(!why.contains(['{', '}']), "{at} prints the fields of a struct: {why}");
     }
     let accepted: [&dyn Fn(&mut sconce_launch_desc); 6] = [
         &|_| (),

@@ -244,7 +244,7 @@ mod tests {
             parameters: NONE,
         };
         let error = on_host(&call).unwrap_err();
-        let text = "Minimum is not defined on numbers of SCONCE_DTYPE_C64 with results in \
+        let text = "minimum is not defined on numbers of SCONCE_DTYPE_C64 with results in \
                     SCONCE_DTYPE_C64";
         assert_eq!(error.message(), text);
     }

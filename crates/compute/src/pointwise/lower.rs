@@ -182,8 +182,8 @@ fn check(call: &PointwiseCall<'_>, choice: &Choice, domain: Domain) -> Result<()
     let inputs = || call.inputs.iter().map(type_of);
     if is_packed(call.output.dtype) || is_packed(choice.compute) || inputs().any(is_packed) {
         return Err(Error::not_supported(format!(
-            "{:?} is not computed in {}; convert its elements yourself",
-            call.op,
+            "{} is not computed in {}; convert its elements yourself",
+            call.op.torch_name(),
             Dtype::F4E2M1FnX2.name()
         )));
     }
@@ -191,8 +191,8 @@ fn check(call: &PointwiseCall<'_>, choice: &Choice, domain: Domain) -> Result<()
     if !choice.operation.is_defined_on(domain) || (to_complex && !domain.is_complex()) {
         let (compute, output) = (call.compute.name(), call.output.dtype.name());
         return Err(Error::not_supported(format!(
-            "{:?} is not defined on numbers of {compute} with results in {output}",
-            call.op
+            "{} is not defined on numbers of {compute} with results in {output}",
+            call.op.torch_name()
         )));
     }
     Ok(())

@@ -35,21 +35,21 @@ pub use sconce_math::folding::{
 };
 
 #[cold]
-fn unsupported(operation: &dyn std::fmt::Debug, [input, compute]: [Dtype; 2]) -> Error {
+fn unsupported(operation: &str, [input, compute]: [Dtype; 2]) -> Error {
     let (input, compute) = (input.name(), compute.name());
     Error::not_supported(format!(
-        "{operation:?} of {input}, calculated in {compute}, is not supported; convert the input to another type"
+        "{operation} of {input}, calculated in {compute}, is not supported; convert the input to another type"
     ))
 }
 
 fn check_reduce(call: &ReduceCall<'_>) -> Result<()> {
     let types = [call.input.dtype, call.compute];
-    if call.is_supported() { Ok(()) } else { Err(unsupported(&call.op, types)) }
+    if call.is_supported() { Ok(()) } else { Err(unsupported(call.op.torch_name(), types)) }
 }
 
 fn check_lines(call: &LineCall<'_>) -> Result<()> {
     let types = [call.input.dtype, call.compute];
-    if call.is_supported() { Ok(()) } else { Err(unsupported(&call.op, types)) }
+    if call.is_supported() { Ok(()) } else { Err(unsupported(call.op.torch_name(), types)) }
 }
 
 /// Queues a reduction on the stream.

@@ -11,6 +11,12 @@ pub struct Dim3 {
     pub z: u32,
 }
 
+impl std::fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} x {} x {}", self.x, self.y, self.z)
+    }
+}
+
 impl Dim3 {
     /// A line of `x`.
     pub const fn line(x: u32) -> Dim3 {

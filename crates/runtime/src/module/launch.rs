@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use sconce_base::collections::slab::Key;
 use sconce_base::error::{Error, Result};
-use sconce_driver::{KernelValues, LaunchConfig};
+use sconce_driver::{KernelValues, LaunchConfig, LaunchShape};
 
 use super::kernels::raise_shared;
 use super::table::{self, UserKernel};
@@ -66,7 +66,7 @@ fn queue(
             kernel.module.is_captured.store(true, Ordering::Release);
             Ok(())
         }
-        Err(error) => Err(of_kernel(error, &kernel.name)),
+        Err(error) => Err(of_launch(error, &kernel.name, config)),
     }
 }
 
@@ -80,6 +80,20 @@ fn are_equal(one: &[usize], other: &[usize]) -> bool {
 #[inline(never)]
 fn of_kernel(error: Error, name: &str) -> Error {
     error.context(format_args!("kernel {name}"))
+}
+
+/// A failure of a launch with what was asked for: the driver's own message is often only `invalid
+/// argument`.
+#[cold]
+#[inline(never)]
+fn of_launch(error: Error, name: &str, config: &LaunchConfig) -> Error {
+    let LaunchShape { grid, block, shared_bytes } = config.shape;
+    let cluster =
+        config.cluster.map_or_else(String::new, |cluster| format!(", desc.cluster {cluster}"));
+    error.context(format_args!(
+        "kernel {name} with desc.grid {grid}, desc.block {block}{cluster}, desc.shared_bytes \
+         {shared_bytes}"
+    ))
 }
 
 #[cold]

@@ -67,7 +67,8 @@ impl Modules for Simulator {
         let device = properties::of(&inner.config, device);
         let most = user::attributes(&kernel, &device, None).most_dynamic_shared_bytes;
         if bytes > most {
-            let why = format!("{} can have {most} bytes of dynamic shared memory", kernel.name);
+            let why =
+                format!("a block can have {most} bytes of dynamic shared memory, not {bytes}");
             return Err(codes::failure_because(call, codes::INVALID_VALUE, why));
         }
         inner.modules.lock().allow_shared(handle, bytes);
@@ -124,8 +125,7 @@ impl Modules for Simulator {
         let (shared, allowed) = (config.shape.shared_bytes, attributes.dynamic_shared_bytes);
         if shared > allowed {
             return Err(refuse(format!(
-                "{}: {shared} bytes of dynamic shared memory; {allowed} are allowed",
-                kernel.name
+                "{shared} bytes of dynamic shared memory; {allowed} are allowed"
             )));
         }
         let space = Arc::clone(&inner.space);

@@ -33,22 +33,20 @@ impl Kernel {
         if given != self.parameters {
             return Err(format!("{} takes {} arguments, not {given}", self.name, self.parameters));
         }
-        check_shape(self.name, shape)
+        check_shape(shape).map_err(|why| format!("{}: {why}", self.name))
     }
 }
 
-/// Whether a grid and a block are ones that a device would accept; `name` is the kernel's.
-pub(crate) fn check_shape(name: &str, shape: LaunchShape) -> Result<(), String> {
+/// Whether a grid and a block are ones that a device would accept.
+pub(crate) fn check_shape(shape: LaunchShape) -> Result<(), String> {
     let (grid, block) = (shape.grid, shape.block);
     if [grid.x, grid.y, grid.z, block.x, block.y, block.z].contains(&0) {
-        return Err(format!("{name}: grid and block must not be empty"));
+        return Err("grid and block must not be empty".to_owned());
     }
     let extents = [block.x, block.y, block.z].map(u64::from);
     let threads = extents.iter().fold(1_u64, |product, n| product.saturating_mul(*n));
     if threads > MAX_THREADS_PER_BLOCK {
-        return Err(format!(
-            "{name}: a block has at most {MAX_THREADS_PER_BLOCK} threads, not {threads}"
-        ));
+        return Err(format!("a block has at most {MAX_THREADS_PER_BLOCK} threads, not {threads}"));
     }
     Ok(())
 }
@@ -56,10 +54,7 @@ pub(crate) fn check_shape(name: &str, shape: LaunchShape) -> Result<(), String> 
 /// A kernel with its grid and block.
 pub(crate) fn launch_text(name: &str, shape: LaunchShape) -> String {
     let (grid, block) = (shape.grid, shape.block);
-    format!(
-        "{name}\ngrid {} x {} x {}, block {} x {} x {}",
-        grid.x, grid.y, grid.z, block.x, block.y, block.z
-    )
+    format!("{name}\ngrid {grid}, block {block}")
 }
 
 /// A queued launch.

@@ -30,42 +30,42 @@ pub(crate) struct UserWork {
     failure: Mutex<rank::SimKernelFailure, Option<String>>,
 }
 
-/// Whether a launch is one that a device would accept.
+/// Whether a launch is one that a device would accept. The messages leave out the kernel's name
+/// and what was asked for, which the runtime puts in front.
 pub(crate) fn check(
     kernel: &SimKernel,
     config: &LaunchConfig,
     values: &KernelValues<'_>,
 ) -> Result<(), String> {
-    let name = &kernel.name;
     if values.bytes() != kernel.parameters {
         return Err(format!(
-            "{name} takes arguments of {:?} bytes, not of {:?}",
+            "the parameters have {:?} bytes, the arguments {:?}",
             kernel.parameters,
             values.bytes()
         ));
     }
-    check_shape(name, config.shape)?;
+    check_shape(config.shape)?;
     let most = most_dynamic_shared(kernel);
     if config.shape.shared_bytes > most {
         return Err(format!(
-            "{name}: a block has at most {most} bytes of dynamic shared memory, not {}",
+            "a block has at most {most} bytes of dynamic shared memory, not {}",
             config.shape.shared_bytes
         ));
     }
     match config.cluster {
         None => Ok(()),
-        Some(cluster) => check_cluster(name, config.shape.grid, cluster),
+        Some(cluster) => check_cluster(config.shape.grid, cluster),
     }
 }
 
-fn check_cluster(name: &str, grid: Dim3, cluster: Dim3) -> Result<(), String> {
+fn check_cluster(grid: Dim3, cluster: Dim3) -> Result<(), String> {
     let pairs = [(grid.x, cluster.x), (grid.y, cluster.y), (grid.z, cluster.z)];
     if pairs.iter().any(|(grid, cluster)| *cluster == 0 || grid % cluster != 0) {
-        return Err(format!("{name}: the grid is not a multiple of the cluster {cluster:?}"));
+        return Err("the grid is not a multiple of the cluster".to_owned());
     }
     let blocks = pairs.iter().fold(1_u64, |product, (_, n)| product.saturating_mul(u64::from(*n)));
     if blocks > MOST_CLUSTER {
-        return Err(format!("{name}: a cluster has at most {MOST_CLUSTER} blocks, not {blocks}"));
+        return Err(format!("a cluster has at most {MOST_CLUSTER} blocks, not {blocks}"));
     }
     Ok(())
 }
