@@ -14,7 +14,7 @@ pub enum sconce_status {
     SCONCE_ERROR_INVALID_ARGUMENT = 1,
     /// A device index names no device.
     SCONCE_ERROR_INVALID_DEVICE = 2,
-    /// A handle was never returned by the library, or has been destroyed.
+    /// A handle was never returned by the library, has been destroyed, or is of another kind of object.
     SCONCE_ERROR_INVALID_HANDLE = 3,
     /// The object or the library is in a state that does not permit the call.
     SCONCE_ERROR_INVALID_STATE = 4,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sconce_base::collections::handle_kind::HandleKind;
 use sconce_base::collections::slab::{Key, Slab};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
@@ -30,7 +31,8 @@ struct SnapshotArrays {
     traces: Vec<Vec<sconce_memory_trace_entry>>,
 }
 
-static SNAPSHOTS: Slab<Mutex<rank::Snapshot, Option<Arc<SnapshotArrays>>>> = Slab::new();
+static SNAPSHOTS: Slab<Mutex<rank::Snapshot, Option<Arc<SnapshotArrays>>>> =
+    Slab::new(HandleKind::MemorySnapshot);
 
 impl SnapshotArrays {
     fn of(snapshot: &Snapshot) -> SnapshotArrays {
@@ -44,16 +46,17 @@ impl SnapshotArrays {
     /// The arrays of a live snapshot.
     fn find(snapshot: *mut sconce_memory_snapshot) -> Result<Arc<SnapshotArrays>> {
         let key = sconce_memory_snapshot::key(snapshot, "snapshot")?;
-        let found = SNAPSHOTS.get(key).ok_or_else(dead)?;
+        let found = SNAPSHOTS.get(key).ok_or_else(|| dead(key))?;
         // Another thread may have destroyed it since, and created another in its slot.
         let arrays = found.lock().clone().filter(|_| found.still());
-        arrays.ok_or_else(dead)
+        arrays.ok_or_else(|| dead(key))
     }
 }
 
 #[cold]
-fn dead() -> Error {
-    Error::invalid_handle("snapshot is not a live snapshot: never taken, or destroyed")
+fn dead(key: Key) -> Error {
+    let otherwise = "is not a live snapshot: never taken, or destroyed";
+    Error::invalid_handle(HandleKind::MemorySnapshot.refusal(key.bits(), "snapshot", otherwise))
 }
 
 /// Writes an array as a pointer, NULL when it is empty, and a length.
@@ -115,7 +118,8 @@ pub unsafe extern "C" fn sconce_memory_snapshot_destroy(
 
 fn destroy(key: Key) -> Result<()> {
     let mut arrays = None;
-    if SNAPSHOTS.remove(key, |place| arrays = place.lock().take()) { Ok(()) } else { Err(dead()) }
+    let alive = SNAPSHOTS.remove(key, |place| arrays = place.lock().take());
+    if alive { Ok(()) } else { Err(dead(key)) }
 }
 
 /// Returns the segments of a snapshot, in the order of their addresses.

@@ -2,6 +2,7 @@
 
 mod calls;
 mod descriptions;
+mod handle_kinds;
 mod huge_tensors;
 mod initialisers;
 mod limits;

@@ -161,7 +161,7 @@ impl World {
     }
 
     /// Calls a function whose last parameter receives one value. Returns the value.
-    fn make(&self, function: &str, arguments: &[u64]) -> u64 {
+    pub(crate) fn make(&self, function: &str, arguments: &[u64]) -> u64 {
         let out = leaked(0_u64);
         let status = self.status(function, &[arguments, &[out]].concat());
         assert_eq!(status, 0, "{function}: {}", self.message());
@@ -175,7 +175,7 @@ impl World {
         id
     }
 
-    fn status(&self, function: &str, arguments: &[u64]) -> i32 {
+    pub(crate) fn status(&self, function: &str, arguments: &[u64]) -> i32 {
         let mut all = Arguments::default();
         arguments.iter().for_each(|argument| all.words(&[*argument]));
         // SAFETY: callers pass good arguments.
@@ -240,7 +240,7 @@ impl World {
     }
 
     /// The place for the result of a parameter.
-    fn result(&self, at: usize) -> u64 {
+    pub(crate) fn result(&self, at: usize) -> u64 {
         self.scratch.as_ptr() as u64 + ((at + 1) * RESULT_BYTES) as u64
     }
 

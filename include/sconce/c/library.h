@@ -25,8 +25,8 @@
  * - INVALID_ARGUMENT: a pointer is misaligned, or is NULL where the comment does not allow NULL; a
  *   `struct_size` is of no version of the struct; no field of a description has been set.
  * - INVALID_DEVICE: a `device` is out of range.
- * - INVALID_HANDLE: a handle is NULL, destroyed, or was not created by this library. For a `stream` that
- *   this library did not return: INVALID_HANDLE or INVALID_DEVICE.
+ * - INVALID_HANDLE: a handle is NULL, destroyed, of another kind of object (the message names both kinds), or was
+ *   not created by this library. For a `stream` that this library did not return: INVALID_HANDLE or INVALID_DEVICE.
  * - NO_DEVICE, LIBRARY_NOT_FOUND: the library could not be initialised; see `sconce_init`. Functions that have
  *   nothing to do without a device succeed, as in torch: those that seed, that report or reset statistics, and that
  *   give unused memory back. They report zeros, and empty texts and lists.
@@ -37,7 +37,7 @@
  *
  * **Ownership.** Ownership is not transferred. The library uses the targets of pointer parameters only
  * during the call. The caller frees texts from `char **out_…` parameters with `sconce_string_free`. The
- * library detects handles that have been destroyed.
+ * library detects handles that have been destroyed. No two objects have the same handle, whatever their kinds.
  *
  * **Ordering.** A call neither waits for a device nor for queued work. If `CUDA_LAUNCH_BLOCKING=1` is in
  * the environment, functions that queue kernels, copies or host functions wait for them.
@@ -123,7 +123,7 @@ enum {
    */
   SCONCE_ERROR_INVALID_DEVICE = 2,
   /**
-   * A handle was never returned by the library, or has been destroyed.
+   * A handle was never returned by the library, has been destroyed, or is of another kind of object.
    */
   SCONCE_ERROR_INVALID_HANDLE = 3,
   /**

@@ -2,6 +2,7 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `handle_kind` | what kind of object a handle names |
 //! | `slab` | opaque handles that survive misuse |
 //! | `pool` | places that are used again and again, some kept for each thread |
 //! | `lru/` | a least-recently-used map with a limit in number and one in cost |
@@ -11,6 +12,7 @@
 //! | `per_device` | a value for each device |
 
 pub mod filled_bins;
+pub mod handle_kind;
 pub mod lru;
 pub mod per_device;
 pub mod pool;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sconce_base::error::{Error, Result};
+use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{CommId, CommMember, RelaxedCapture};
 use sconce_runtime::context::{Runtime, runtime};
@@ -12,7 +12,7 @@ use super::Key;
 use super::comm::Comm;
 use super::config::CommConfig;
 use super::failure::aborted;
-use super::registry::{self, comm, dead, publish};
+use super::registry::{self, comm, publish};
 use super::{exit, group};
 
 /// The version of the library of collective calls.
@@ -65,7 +65,7 @@ pub fn init_rank(
     let device = device::resolve(runtime, index)?;
     let members = [CommMember { rank: rank as usize, device }];
     let keys = make(runtime, id, ranks as usize, &members, config)?;
-    keys.first().copied().ok_or_else(dead)
+    keys.first().copied().ok_or_else(|| Error::new(Status::Internal, "a rank got no handle"))
 }
 
 /// Makes all ranks of a communicator: rank i on the i-th device.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sconce_base::collections::handle_kind::HandleKind;
 use sconce_base::collections::slab::Slab;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
@@ -11,7 +12,7 @@ use super::Key;
 use super::comm::Comm;
 use super::{exit, watchdog};
 
-static COMMS: Slab<Mutex<rank::CommHandle, Option<Arc<Comm>>>> = Slab::new();
+static COMMS: Slab<Mutex<rank::CommHandle, Option<Arc<Comm>>>> = Slab::new(HandleKind::Comm);
 
 /// The communicator of a handle.
 #[inline]
@@ -20,16 +21,15 @@ pub(super) fn comm(key: Key) -> Result<Arc<Comm>> {
         let comm = slot.lock().clone();
         comm.filter(|_| slot.still())
     });
-    found.ok_or_else(dead)
+    found.ok_or_else(|| dead(key))
 }
 
 #[cold]
 #[inline(never)]
-pub(super) fn dead() -> Error {
-    Error::invalid_handle(
-        "comm is not a live communicator; make communicators with sconce_comm_init_rank, _init_store, _init_all or \
-         _split",
-    )
+fn dead(key: Key) -> Error {
+    let otherwise = "is not a live communicator; make communicators with sconce_comm_init_rank, _init_store, _init_all \
+                     or _split";
+    Error::invalid_handle(HandleKind::Comm.refusal(key.bits(), "comm", otherwise))
 }
 
 /// Gives communicators handles. `Err`: there are too many.
@@ -52,5 +52,5 @@ pub(super) fn publish(comms: Vec<Arc<Comm>>) -> Result<Vec<Key>> {
 /// Ends a handle.
 pub(super) fn remove(key: Key) -> Result<()> {
     let alive = COMMS.remove(key, |slot| *slot.lock() = None);
-    if alive { Ok(()) } else { Err(dead()) }
+    if alive { Ok(()) } else { Err(dead(key)) }
 }

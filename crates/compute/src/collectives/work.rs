@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use sconce_base::collections::handle_kind::HandleKind;
 use sconce_base::collections::slab::Slab;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, about_to_wait, rank};
@@ -19,7 +20,7 @@ use super::comm::Comm;
 const EAGER: Duration = Duration::from_micros(200);
 const PAUSE: Duration = Duration::from_micros(100);
 
-static WORKS: Slab<Mutex<rank::WorkHandle, Option<Arc<Work>>>> = Slab::new();
+static WORKS: Slab<Mutex<rank::WorkHandle, Option<Arc<Work>>>> = Slab::new(HandleKind::CommWork);
 
 /// What a work keeps until it is waited for.
 pub type Kept = Box<dyn Any + Send>;
@@ -109,7 +110,7 @@ fn work(key: Key) -> Result<Arc<Work>> {
         let work = slot.lock().clone();
         work.filter(|_| slot.still())
     });
-    found.ok_or_else(dead_work)
+    found.ok_or_else(|| dead_work(key))
 }
 
 /// Orders later work of a stream after the call; the work lets go of what it keeps.
@@ -168,7 +169,7 @@ pub fn sequence(key: Key) -> Result<u64> {
 pub fn destroy_work(key: Key) -> Result<()> {
     let mut taken = None;
     if !WORKS.remove(key, |slot| taken = slot.lock().take()) {
-        return Err(dead_work());
+        return Err(dead_work(key));
     }
     drop(taken);
     Ok(())
@@ -176,6 +177,7 @@ pub fn destroy_work(key: Key) -> Result<()> {
 
 #[cold]
 #[inline(never)]
-fn dead_work() -> Error {
-    Error::invalid_handle("work is not a live work handle; calls return works through out_work")
+fn dead_work(key: Key) -> Error {
+    let otherwise = "is not a live work handle; calls return works through out_work";
+    Error::invalid_handle(HandleKind::CommWork.refusal(key.bits(), "work", otherwise))
 }

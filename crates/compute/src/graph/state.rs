@@ -1,5 +1,6 @@
 //! The handles of graphs, and what a graph consists of.
 
+use sconce_base::collections::handle_kind::HandleKind;
 use sconce_base::collections::slab::Slab;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::rank;
@@ -16,7 +17,7 @@ use super::thread_captures;
 pub(super) use sconce_runtime::memory::pool::Key;
 use sconce_runtime::stream::{LaunchMembers, LentStream, NotedCapture, Stream};
 
-static GRAPHS: Slab<GraphCell> = Slab::new();
+static GRAPHS: Slab<GraphCell> = Slab::new(HandleKind::Graph);
 
 /// The place of a graph. Cleared when the graph is destroyed.
 #[derive(Default)]
@@ -136,8 +137,15 @@ impl Captured {
 }
 
 #[cold]
-fn dead() -> Error {
-    Error::invalid_handle("graph is not alive: never created, or destroyed")
+fn dead(key: Key) -> Error {
+    dead_argument(key, "graph")
+}
+
+/// As [`dead`], for an argument of another name.
+#[cold]
+fn dead_argument(key: Key, argument: &str) -> Error {
+    let otherwise = "is not alive: never created, or destroyed";
+    Error::invalid_handle(HandleKind::Graph.refusal(key.bits(), argument, otherwise))
 }
 
 /// Runs `action` on a live graph.
@@ -146,19 +154,22 @@ pub(super) fn with_graph<R>(
     key: Key,
     action: impl FnOnce(&mut GraphState) -> Result<R>,
 ) -> Result<R> {
-    let cell = GRAPHS.get(key).ok_or_else(dead)?;
+    let cell = GRAPHS.get(key).ok_or_else(|| dead(key))?;
     let mut state = cell.lock();
     // Between the look-up and the lock the graph may have been destroyed, and its place used again.
     if !cell.still() {
-        return Err(dead());
+        return Err(dead(key));
     }
-    action(state.as_mut().ok_or_else(dead)?)
+    action(state.as_mut().ok_or_else(|| dead(key))?)
 }
 
-/// Whether the lock of a graph is taken before that of another one by threads that take both.
-pub(super) fn comes_before(key: Key, other: Key) -> Result<bool> {
-    let place = |key| GRAPHS.get(key).map(|cell| std::ptr::from_ref(&cell.state).addr());
-    Ok(place(key).ok_or_else(dead)? < place(other).ok_or_else(dead)?)
+/// Whether the lock of the graph `from` is taken before that of `graph` by threads that take both.
+pub(super) fn comes_before(from: Key, graph: Key) -> Result<bool> {
+    let place = |key, argument| {
+        let cell = GRAPHS.get(key).ok_or_else(|| dead_argument(key, argument))?;
+        Ok(std::ptr::from_ref(&cell.state).addr())
+    };
+    Ok(place(from, "from")? < place(graph, "graph")?)
 }
 
 /// Waits until no thread is launching the graph: a launch is queued with the graph's lock held.
@@ -266,7 +277,7 @@ pub fn destroy(key: Key) -> Result<()> {
         _ => Ok(std::mem::replace(&mut state.phase, Phase::Empty)),
     })?;
     if !GRAPHS.remove(key, |cell| *cell.lock() = None) {
-        return Err(dead());
+        return Err(dead(key));
     }
     thread_captures::forget(key);
     release(phase)

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use sconce_base::collections::handle_kind::HandleKind;
 use sconce_base::collections::slab::{Key, Slab};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
@@ -19,7 +20,7 @@ use super::device::{DeviceRecord, DeviceWork, new_place};
 /// The seed of a new generator, as in torch.
 const FIRST_SEED: u64 = 67_280_421_310_721;
 
-static GENERATORS: Slab<GeneratorCell> = Slab::new();
+static GENERATORS: Slab<GeneratorCell> = Slab::new(HandleKind::Generator);
 
 /// The memory of a generator. Cleared when the generator is destroyed, and then used for another.
 #[derive(Default)]
@@ -100,8 +101,9 @@ impl Draw {
 }
 
 #[cold]
-pub(super) fn dead() -> Error {
-    Error::invalid_handle("generator is not alive: never created, or destroyed")
+fn dead(key: Key) -> Error {
+    let otherwise = "is not alive: never created, or destroyed";
+    Error::invalid_handle(HandleKind::Generator.refusal(key.bits(), "generator", otherwise))
 }
 
 #[cold]
@@ -118,13 +120,13 @@ pub(super) fn with_generator<R>(
     key: Key,
     action: impl FnOnce(&mut Generator) -> Result<R>,
 ) -> Result<R> {
-    let cell = GENERATORS.get(key).ok_or_else(dead)?;
+    let cell = GENERATORS.get(key).ok_or_else(|| dead(key))?;
     let mut generator = cell.generator.lock();
     // Between the look-up and the lock the generator may have been destroyed, and its memory used again.
     if !cell.still() {
-        return Err(dead());
+        return Err(dead(key));
     }
-    action(generator.as_mut().ok_or_else(dead)?)
+    action(generator.as_mut().ok_or_else(|| dead(key))?)
 }
 
 /// Runs `action` on the state of a live generator of a device.
@@ -207,7 +209,7 @@ pub fn destroy(key: Key) -> Result<()> {
     }
     bequeath(key)?;
     let alive = GENERATORS.remove(key, |cell| *cell.generator.lock() = None);
-    if alive { Ok(()) } else { Err(dead()) }
+    if alive { Ok(()) } else { Err(dead(key)) }
 }
 
 /// The place of a generator's lock among those that a launch takes, which its heritage's follows.
@@ -217,10 +219,10 @@ fn place_in_order(key: Key) -> usize {
 
 /// Takes a generator out of its cell, and leaves its state to the graphs that draw from it.
 fn bequeath(key: Key) -> Result<()> {
-    let cell = GENERATORS.get(key).ok_or_else(dead)?;
+    let cell = GENERATORS.get(key).ok_or_else(|| dead(key))?;
     let mut generator = cell.generator.lock_in_order(place_in_order(key));
     if !cell.still() {
-        return Err(dead());
+        return Err(dead(key));
     }
     if let Some(Generator::Device(mut state)) = generator.take()
         && let Some(heirs) = state.heirs.take()
@@ -256,7 +258,8 @@ impl SharedGenerator {
         action: impl FnOnce(&mut GeneratorState) -> Result<R>,
     ) -> Result<R> {
         let mut action = Some(action);
-        let mut run = |state: &mut GeneratorState| action.take().ok_or_else(dead)?(state);
+        let mut run =
+            |state: &mut GeneratorState| action.take().ok_or_else(|| dead(self.key))?(state);
         // The heritage is there before the handle ends.
         if let Some(cell) = GENERATORS.get(self.key) {
             let mut generator = cell.generator.lock_in_order(place_in_order(self.key));
@@ -267,7 +270,7 @@ impl SharedGenerator {
             }
         }
         let mut heritage = self.heritage.lock_in_order(place_in_order(self.key) + 1);
-        heritage.as_mut().map_or_else(|| Err(dead()), run)
+        heritage.as_mut().map_or_else(|| Err(dead(self.key)), run)
     }
 }
 

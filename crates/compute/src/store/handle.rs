@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sconce_base::collections::handle_kind::HandleKind;
 use sconce_base::collections::slab::{Key, Slab};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
@@ -11,7 +12,7 @@ use super::Store;
 #[derive(Default)]
 struct StorePlace(Mutex<rank::StoreHandle, Option<Arc<Store>>>);
 
-static STORES: Slab<StorePlace> = Slab::new();
+static STORES: Slab<StorePlace> = Slab::new(HandleKind::Store);
 
 /// A new handle.
 pub fn insert(store: Store) -> Result<Key> {
@@ -25,11 +26,11 @@ pub fn insert(store: Store) -> Result<Key> {
 
 /// The store of a handle.
 pub fn get(key: Key) -> Result<Arc<Store>> {
-    let place = STORES.get(key).ok_or_else(dead)?;
+    let place = STORES.get(key).ok_or_else(|| dead(key))?;
     let store = place.0.lock().clone();
     match store {
         Some(store) if place.still() => Ok(store),
-        _ => Err(dead()),
+        _ => Err(dead(key)),
     }
 }
 
@@ -37,7 +38,7 @@ pub fn get(key: Key) -> Result<Arc<Store>> {
 pub fn destroy(key: Key) -> Result<()> {
     let mut store = None;
     if !STORES.remove(key, |place| store = place.0.lock().take()) {
-        return Err(dead());
+        return Err(dead(key));
     }
     if let Some(store) = store {
         store.give_up();
@@ -45,8 +46,7 @@ pub fn destroy(key: Key) -> Result<()> {
     Ok(())
 }
 
-fn dead() -> Error {
-    Error::invalid_handle(
-        "store is not a store of this library, or was destroyed; make one with a sconce_store_create_ function",
-    )
+fn dead(key: Key) -> Error {
+    let otherwise = "is not a store of this library, or was destroyed; make one with a sconce_store_create_ function";
+    Error::invalid_handle(HandleKind::Store.refusal(key.bits(), "store", otherwise))
 }

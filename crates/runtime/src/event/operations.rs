@@ -9,7 +9,7 @@ use sconce_driver::{EventFlags, RelaxedCapture};
 
 use super::hazard_pointers;
 use super::native::NativeEvent;
-use super::slots::{LiveEvent, dead, insert, remove, slot, with_native};
+use super::slots::{LiveEvent, dead, insert, refused, remove, slot, with_native};
 use crate::context::{Runtime, runtime};
 use crate::stream::{self, Stream};
 
@@ -38,7 +38,7 @@ pub fn destroy(key: Key) -> Result<()> {
         let at_once = native.is_interprocess();
         hazard_pointers::retire(slot, native, at_once);
     });
-    if alive { Ok(()) } else { Err(dead("event")) }
+    if alive { Ok(()) } else { Err(refused(key, "event")) }
 }
 
 /// Records the work queued on the stream so far.

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use sconce_base::collections::handle_kind::HandleKind;
 use sconce_base::collections::pool::handle::PlaceKind;
 use sconce_base::collections::pool::{FreePlaces, Pool, ThreadList};
 use sconce_base::collections::slab::Key;
@@ -137,15 +138,25 @@ fn find(key: Key) -> Option<LiveEvent> {
 pub(super) fn slot(key: Key, argument: &str) -> Result<LiveEvent> {
     match find(key) {
         Some(event) if event.still() => Ok(event),
-        _ => Err(dead(argument)),
+        _ => Err(refused(key, argument)),
     }
 }
 
+/// The error about an event that has been destroyed.
 #[cold]
 #[inline(never)]
 pub(super) fn dead(argument: &str) -> Error {
-    Error::invalid_handle(format!("{argument} is not a live event: never created, or destroyed"))
+    Error::invalid_handle(format!("{argument} {NOT_LIVE}"))
 }
+
+/// The error about a handle that names no live event.
+#[cold]
+#[inline(never)]
+pub(super) fn refused(key: Key, argument: &str) -> Error {
+    Error::invalid_handle(HandleKind::Event.refusal(key.bits(), argument, NOT_LIVE))
+}
+
+const NOT_LIVE: &str = "is not a live event: never created, or destroyed";
 
 #[cold]
 #[inline(never)]

@@ -23,6 +23,7 @@ use super::streams::sleepers;
 use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::device;
 use crate::stream::{self, Named};
+use sconce_base::collections::handle_kind::HandleKind;
 pub use sconce_base::collections::slab::Key;
 use sconce_base::collections::slab::{Live, Slab};
 use sconce_base::error::{Error, Result, Status};
@@ -33,7 +34,7 @@ use sconce_base::thread_state;
 use sconce_base::types::DeviceIndex;
 use sconce_driver::StreamRef;
 
-static POOLS: Slab<PoolCell> = Slab::new();
+static POOLS: Slab<PoolCell> = Slab::new(HandleKind::MemoryPool);
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
 /// The place of a pool.
@@ -75,11 +76,12 @@ pub fn on_end(ended: fn(DeviceIndex, u64)) {
 }
 
 fn cell(pool: Key) -> Result<Live<'static, PoolCell>> {
-    POOLS.get(pool).ok_or_else(dead)
+    POOLS.get(pool).ok_or_else(|| dead(pool))
 }
 
-fn dead() -> Error {
-    Error::invalid_handle("pool is not a live memory pool: never created, or destroyed")
+fn dead(pool: Key) -> Error {
+    let otherwise = "is not a live memory pool: never created, or destroyed";
+    Error::invalid_handle(HandleKind::MemoryPool.refusal(pool.bits(), "pool", otherwise))
 }
 
 /// The number of the pool that the calling thread's allocations on a device come from; 0 is the
@@ -163,22 +165,22 @@ pub fn begin(pool: Key, index: i32) -> Result<()> {
                  sconce_memory_pool_end first"
             )));
         }
-        enter(&cell)?;
+        enter(pool, &cell)?;
         diversions.push(Diversion { device, number, captured: false });
         Ok(())
     })
 }
 
 /// Counts a use of a pool, which is not destroyed until it is taken off again.
-fn enter(cell: &Live<'static, PoolCell>) -> Result<()> {
+fn enter(pool: Key, cell: &Live<'static, PoolCell>) -> Result<()> {
     let begun = cell.begun.fetch_update(Ordering::AcqRel, Ordering::Acquire, |begun| {
         begun.checked_add(1).filter(|_| begun != GONE)
     });
-    begun.map_err(|_| dead())?;
+    begun.map_err(|_| dead(pool))?;
     if !cell.still() {
         // Destroyed, and perhaps another pool by now, since it was looked up.
         cell.begun.fetch_sub(1, Ordering::AcqRel);
-        return Err(dead());
+        return Err(dead(pool));
     }
     Ok(())
 }
@@ -227,7 +229,7 @@ pub fn set_fixed(pool: Key, fixed: bool) -> Result<()> {
     }
     let cell = cell(pool)?;
     // Meanwhile the pool cannot be destroyed.
-    enter(&cell)?;
+    enter(pool, &cell)?;
     let number = cell.number.load(Ordering::Acquire);
     let outcome = match fixed {
         true => process::watch_exit().and_then(|()| sleep::fix(runtime, number)),
@@ -272,7 +274,7 @@ pub fn destroy(pool: Key) -> Result<()> {
     refuse_fixed(number)?;
     if let Err(begun) = live.begun.compare_exchange(0, GONE, order.0, order.1) {
         if begun == GONE || !live.still() {
-            return Err(dead());
+            return Err(dead(pool));
         }
         return Err(Error::invalid_state(
             "pool is still begun on a thread; call sconce_memory_pool_end there first",
@@ -284,7 +286,7 @@ pub fn destroy(pool: Key) -> Result<()> {
         return Err(error);
     }
     if !POOLS.remove(pool, |_| ()) {
-        return Err(dead());
+        return Err(dead(pool));
     }
     // No thread allocates from it any more.
     pool_policy::forget(number);
@@ -334,7 +336,7 @@ pub fn hold(pool: Key, graph: Key, await_launch: AwaitLaunch) -> Result<PoolHold
     let hold = PoolHold { number, graph, asleep };
     if !cell.still() {
         hold.release(&[])?;
-        return Err(dead());
+        return Err(dead(pool));
     }
     Ok(hold)
 }

@@ -43,9 +43,9 @@ pub fn unload(key: Key) -> Result<()> {
     let mut module = None;
     // The lock of the cell waits for calls that use the module.
     if !MODULES.remove(key, |cell| module = cell.state.write().take()) {
-        return Err(table::dead_module());
+        return Err(table::dead_module(key));
     }
-    let module = module.ok_or_else(table::dead_module)?;
+    let module = module.ok_or_else(|| table::dead_module(key))?;
     for kernel in mem::take(&mut *module.kernels.lock()).into_values() {
         table::remove_kernel(kernel);
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::sync::Arc;
 
+use sconce_base::collections::handle_kind::HandleKind;
 use sconce_base::collections::slab::{Key, Slab};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
@@ -13,7 +14,7 @@ use super::modules;
 use crate::context::runtime;
 use crate::device;
 
-static SOURCES: Slab<SourceCell> = Slab::new();
+static SOURCES: Slab<SourceCell> = Slab::new(HandleKind::KernelSource);
 
 /// The memory of a source. Cleared when the source is destroyed, and then used for another.
 #[derive(Default)]
@@ -45,21 +46,23 @@ pub fn create(name: CString, text: CString) -> Result<Key> {
 
 /// Ends a source. A compilation that is under way is not disturbed.
 pub fn destroy(key: Key) -> Result<()> {
-    if SOURCES.remove(key, |cell| drop(cell.state.lock().take())) { Ok(()) } else { Err(dead()) }
+    let alive = SOURCES.remove(key, |cell| drop(cell.state.lock().take()));
+    if alive { Ok(()) } else { Err(dead(key)) }
 }
 
-fn dead() -> Error {
-    Error::invalid_handle("source is not alive: never created, or destroyed")
+fn dead(key: Key) -> Error {
+    let otherwise = "is not alive: never created, or destroyed";
+    Error::invalid_handle(HandleKind::KernelSource.refusal(key.bits(), "source", otherwise))
 }
 
 fn with<R>(key: Key, action: impl FnOnce(&mut KernelSource) -> R) -> Result<R> {
-    let cell = SOURCES.get(key).ok_or_else(dead)?;
+    let cell = SOURCES.get(key).ok_or_else(|| dead(key))?;
     let mut state = cell.state.lock();
     // Between the look-up and the lock the source may have been destroyed, and the cell used again.
     if !cell.still() {
-        return Err(dead());
+        return Err(dead(key));
     }
-    state.as_mut().map(action).ok_or_else(dead)
+    state.as_mut().map(action).ok_or_else(|| dead(key))
 }
 
 /// Adds a header that the source may include under a name. One of the same name is replaced.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use sconce_base::announcements::SharedValue;
+use sconce_base::collections::handle_kind::HandleKind;
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::collections::slab::{Key, Slab};
 use sconce_base::error::{Error, Result, Status};
@@ -18,8 +19,8 @@ use sconce_driver::{KernelHandle, ModuleCode, ModuleHandle, RelaxedCapture};
 use crate::context::Runtime;
 use crate::lazy_handle::LazyHandle;
 
-pub(super) static MODULES: Slab<ModuleCell> = Slab::new();
-pub(super) static KERNELS: Slab<KernelCell> = Slab::new();
+pub(super) static MODULES: Slab<ModuleCell> = Slab::new(HandleKind::Module);
+pub(super) static KERNELS: Slab<KernelCell> = Slab::new(HandleKind::Kernel);
 
 /// The memory of a module. Cleared when the module is unloaded, and then used for another.
 #[derive(Default)]
@@ -156,14 +157,16 @@ fn without_expression(error: Error, name: &str) -> Error {
 
 #[cold]
 #[inline(never)]
-pub(super) fn dead_module() -> Error {
-    Error::invalid_handle("module is not alive: never loaded, or unloaded")
+pub(super) fn dead_module(key: Key) -> Error {
+    let otherwise = "is not alive: never loaded, or unloaded";
+    Error::invalid_handle(HandleKind::Module.refusal(key.bits(), "module", otherwise))
 }
 
 #[cold]
 #[inline(never)]
-fn dead_kernel() -> Error {
-    Error::invalid_handle("kernel is not alive: never found, or its module is unloaded")
+fn dead_kernel(key: Key) -> Error {
+    let otherwise = "is not alive: never found, or its module is unloaded";
+    Error::invalid_handle(HandleKind::Kernel.refusal(key.bits(), "kernel", otherwise))
 }
 
 /// Calls `action` with a live module, which is not unloaded meanwhile.
@@ -171,24 +174,24 @@ pub(super) fn with_module<R>(
     key: Key,
     action: impl FnOnce(&Arc<UserModule>) -> Result<R>,
 ) -> Result<R> {
-    let cell = MODULES.get(key).ok_or_else(dead_module)?;
+    let cell = MODULES.get(key).ok_or_else(|| dead_module(key))?;
     let state = cell.state.read();
     // Between the look-up and the lock the module may have been unloaded, and the cell used again.
     if !cell.still() {
-        return Err(dead_module());
+        return Err(dead_module(key));
     }
-    action(state.as_ref().ok_or_else(dead_module)?)
+    action(state.as_ref().ok_or_else(|| dead_module(key))?)
 }
 
 /// Calls `action` with a live kernel, whose module is not unloaded meanwhile.
 #[inline]
 pub(super) fn with_kernel<R>(key: Key, action: impl FnOnce(&UserKernel) -> Result<R>) -> Result<R> {
-    let cell = KERNELS.get(key).ok_or_else(dead_kernel)?;
+    let cell = KERNELS.get(key).ok_or_else(|| dead_kernel(key))?;
     let state = cell.state.read();
     if !cell.still() {
-        return Err(dead_kernel());
+        return Err(dead_kernel(key));
     }
-    action(state.as_deref().ok_or_else(dead_kernel)?)
+    action(state.as_deref().ok_or_else(|| dead_kernel(key))?)
 }
 
 /// Enters a kernel.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sconce_base::collections::handle_kind::HandleKind;
 use sconce_base::collections::slab::{Key, Slab};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
@@ -11,7 +12,7 @@ use super::graph::Graph;
 #[derive(Default)]
 struct GraphPlace(Mutex<rank::BackwardHandle, Option<Arc<Graph>>>);
 
-static GRAPHS: Slab<GraphPlace> = Slab::new();
+static GRAPHS: Slab<GraphPlace> = Slab::new(HandleKind::BackwardGraph);
 
 /// A new graph.
 pub fn create() -> Result<Key> {
@@ -22,18 +23,17 @@ pub fn create() -> Result<Key> {
 }
 
 #[cold]
-fn destroyed() -> Error {
-    Error::invalid_handle(
-        "graph is not a graph: it was destroyed already, or never returned by this library",
-    )
+fn destroyed(key: Key) -> Error {
+    let otherwise = "is not a graph: it was destroyed already, or never returned by this library";
+    Error::invalid_handle(HandleKind::BackwardGraph.refusal(key.bits(), "graph", otherwise))
 }
 
 /// The graph of a handle. It lives on while a call uses it.
 pub fn get(key: Key) -> Result<Arc<Graph>> {
-    let place = GRAPHS.get(key).ok_or_else(destroyed)?;
+    let place = GRAPHS.get(key).ok_or_else(|| destroyed(key))?;
     let graph = place.0.lock().clone();
     // It may have been destroyed, and its place taken by another, in between.
-    graph.filter(|_| place.still()).ok_or_else(destroyed)
+    graph.filter(|_| place.still()).ok_or_else(|| destroyed(key))
 }
 
 /// Ends a handle; the graph goes when no call uses it any more.
@@ -42,5 +42,5 @@ pub fn destroy(key: Key) -> Result<()> {
     let removed = GRAPHS.remove(key, |place| last = place.0.lock().take());
     // Deleters of contexts run outside of all locks.
     drop(last);
-    if removed { Ok(()) } else { Err(destroyed()) }
+    if removed { Ok(()) } else { Err(destroyed(key)) }
 }

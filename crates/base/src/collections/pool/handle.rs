@@ -1,20 +1,21 @@
 //! Handles of the objects in a pool: the number of a place, and the generation of the object in it.
 //!
 //! A handle is `generation << 32 | kind << 26 | number of the place`, packed as those of a slab are, whose chunk stands
-//! where the kind stands here. It is never an address: any number may be passed. Whether the object of that generation
+//! where the kind stands here ([`handle_kind`](crate::collections::handle_kind)). It is never an address: any number may be passed. Whether the object of that generation
 //! is alive, the place must tell.
 
 use super::MOST_PLACES;
-use crate::collections::slab::{CHUNKS, Key, PLACE_BITS};
+use crate::collections::handle_kind::{CHUNKS, HandleKind, PLACE_BITS};
+use crate::collections::slab::Key;
 
 /// What a pool's objects are. A handle of one kind is never taken for one of another, nor for one of a slab: no slab
 /// has as many chunks.
 #[derive(Clone, Copy)]
 pub enum PlaceKind {
     /// An event.
-    Event = 0x3e,
+    Event = HandleKind::Event as isize,
     /// A tensor.
-    Tensor = 0x3f,
+    Tensor = HandleKind::Tensor as isize,
 }
 
 const _: () = assert!(
@@ -60,9 +61,11 @@ mod tests {
             let key = PlaceKind::Event.key(number, generation);
             assert_eq!(PlaceKind::Event.place(key), Some((number, generation)));
             assert_eq!(PlaceKind::Tensor.place(key), None);
+            assert_eq!(HandleKind::of(key.bits()), Some(HandleKind::Event));
             let key = PlaceKind::Tensor.key(number, generation);
             assert_eq!(PlaceKind::Tensor.place(key), Some((number, generation)));
             assert_eq!(PlaceKind::Event.place(key), None);
+            assert_eq!(HandleKind::of(key.bits()), Some(HandleKind::Tensor));
         }
     }
 

@@ -26,6 +26,7 @@ use super::shared_storage::StorageRef;
 use super::value::Tensor;
 pub use direct_view::{NewExtents, ViewPosition};
 pub use place::TensorWords;
+use sconce_base::collections::handle_kind::HandleKind;
 use sconce_base::collections::pool::handle::PlaceKind;
 use sconce_base::collections::pool::{FreePlaces, Pool, ThreadList};
 use sconce_base::collections::slab::Key;
@@ -57,13 +58,22 @@ fn find(key: Key) -> Option<(&'static HandlePlace, u32, u32)> {
     Some((PLACES.at(number)?, number, generation))
 }
 
+/// The error about a tensor that has been released.
 #[cold]
 #[inline(never)]
 fn released(name: &str) -> Error {
-    Error::invalid_handle(format!(
-        "{name} is not a tensor: it was released already, or never returned by this library"
-    ))
+    Error::invalid_handle(format!("{name} {RELEASED}"))
 }
+
+/// The error about a handle that is no tensor's.
+#[cold]
+#[inline(never)]
+fn not_of_a_tensor(key: Key, name: &str) -> Error {
+    Error::invalid_handle(HandleKind::Tensor.refusal(key.bits(), name, RELEASED))
+}
+
+const RELEASED: &str =
+    "is not a tensor: it was released already, or never returned by this library";
 
 #[cold]
 #[inline(never)]
@@ -162,7 +172,7 @@ pub fn insert_view(
     name: &str,
     change: impl FnOnce(&mut TensorLayout) -> Result<()>,
 ) -> Result<Key> {
-    let Some((source, _, generation)) = find(key) else { return Err(released(name)) };
+    let Some((source, _, generation)) = find(key) else { return Err(not_of_a_tensor(key, name)) };
     let mut layout = TensorLayout::default();
     let seen = source.look_once(generation, |words| {
         let dtype = *Dtype::ALL.get(usize::from(words.dtype()))?;
@@ -216,7 +226,7 @@ pub fn get(key: Key, name: &str) -> Result<Tensor> {
 /// The tensor of a handle, written to where the caller wants it.
 #[inline]
 pub fn get_into(key: Key, name: &str, tensor: &mut Tensor) -> Result<()> {
-    let Some((place, _, generation)) = find(key) else { return Err(released(name)) };
+    let Some((place, _, generation)) = find(key) else { return Err(not_of_a_tensor(key, name)) };
     match place.look_once(generation, |words| copy_out(words, tensor)) {
         Some(()) => Ok(()),
         None => get_locked(place, generation, name, tensor),
@@ -247,7 +257,7 @@ fn copy_out(words: &TensorWords<'_>, tensor: &mut Tensor) -> Option<()> {
 /// copy without a lock; it may be called more than once.
 #[inline(always)]
 pub fn look<R>(key: Key, name: &str, copy: impl FnMut(&TensorWords<'_>) -> Option<R>) -> Result<R> {
-    let Some((place, _, generation)) = find(key) else { return Err(released(name)) };
+    let Some((place, _, generation)) = find(key) else { return Err(not_of_a_tensor(key, name)) };
     place.look(generation, copy).ok_or_else(|| released(name))
 }
 
@@ -255,14 +265,16 @@ pub fn look<R>(key: Key, name: &str, copy: impl FnMut(&TensorWords<'_>) -> Optio
 pub fn retain(key: Key, name: &str) -> Result<()> {
     match find(key) {
         Some((place, _, generation)) if place.retain(generation) => Ok(()),
-        _ => Err(released(name)),
+        _ => Err(not_of_a_tensor(key, name)),
     }
 }
 
 /// Gives up one ownership; with the last one the tensor goes.
 #[inline(always)]
 pub fn release(key: Key, name: &str) -> Result<()> {
-    let Some((place, number, generation)) = find(key) else { return Err(released(name)) };
+    let Some((place, number, generation)) = find(key) else {
+        return Err(not_of_a_tensor(key, name));
+    };
     match place.release(generation) {
         Release::Last => {
             end(place, number, generation);
@@ -289,7 +301,9 @@ fn end(place: &HandlePlace, number: u32, generation: u32) {
 
 /// Makes the handle hold another tensor.
 pub fn assign(key: Key, name: &str, mut tensor: Tensor) -> Result<()> {
-    let Some((place, number, generation)) = find(key) else { return Err(released(name)) };
+    let Some((place, number, generation)) = find(key) else {
+        return Err(not_of_a_tensor(key, name));
+    };
     // As an owner: so the place stays this handle's.
     if !place.retain(generation) {
         return Err(released(name));
