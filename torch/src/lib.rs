@@ -4,6 +4,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
+//! | `handle_kind` | what kind of object a handle names: the file of libsconce.so |
 //! | `api` | the declarations of the C API of libsconce.so |
 //! | `error` | failures, and the text of the thread's newest one |
 //! | `sconce/` | the C API of libsconce.so, with results and owners of what it makes |
@@ -34,6 +35,8 @@ pub mod dispatcher;
 pub mod error;
 pub mod fallbacks;
 pub mod foreign;
+#[path = "../../crates/base/src/collections/handle_kind.rs"]
+pub mod handle_kind;
 pub mod kernels;
 pub mod loading;
 pub mod model;

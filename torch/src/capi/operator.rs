@@ -12,6 +12,7 @@ use super::operator_values::{NOTHING, free, results_of, sconce_op_value, value_o
 use crate::abi::arguments::{CText, Out, array};
 use crate::abi::errors::not_null;
 use crate::error::{Error, Result, guard};
+use crate::handle_kind::HandleKind;
 use crate::loading::kernels;
 use crate::registry::parser::{parse, split_name};
 use crate::registry::resolved::Resolved;
@@ -39,21 +40,22 @@ static NAMES: LazyLock<RwLock<Names>> = LazyLock::new(RwLock::default);
 
 fn handle_of(name: &str, overload: &str) -> *mut sconce_op {
     let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
-    let next = names.operators.len() + 1;
+    let next = names.operators.len();
     let number = *names.numbers.entry((name.to_owned(), overload.to_owned())).or_insert(next);
     if number == next {
         names.operators.push(Arc::new(Resolved::new(name, overload)));
     }
-    (number << 4) as *mut sconce_op
+    std::ptr::without_provenance_mut(HandleKind::Operator.numbered(number as u64) as usize)
 }
 
 fn operator_of(op: *mut sconce_op) -> Result<Arc<Resolved>> {
     let names = NAMES.read().unwrap_or_else(PoisonError::into_inner);
-    let number = (op as usize).checked_shr(4).and_then(|number| number.checked_sub(1));
-    let found = number.filter(|_| op as usize & 15 == 0);
-    found
-        .and_then(|number| names.operators.get(number).cloned())
-        .ok_or_else(|| Error::invalid_handle("op is no operator; use a handle of sconce_op_find"))
+    let (kind, handle) = (HandleKind::Operator, op as u64);
+    let found = kind.number(handle).and_then(|number| names.operators.get(number as usize));
+    found.cloned().ok_or_else(|| {
+        let otherwise = "is no operator; use a handle of sconce_op_find";
+        Error::invalid_handle(kind.refusal(handle, "op", otherwise))
+    })
 }
 
 /// Opens a kernel library that was built against PyTorch's stable ABI, and registers its operators.

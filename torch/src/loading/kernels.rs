@@ -12,6 +12,7 @@ use super::dynamic_loader::{is_open, open};
 use super::process::{missing, needs_runtime, prepare};
 use super::symbols::{Symbols, symbols};
 use crate::error::{Error, Result};
+use crate::handle_kind::HandleKind;
 use crate::registry::exports::while_opening;
 use crate::registry::table::{self, Owner};
 
@@ -39,7 +40,8 @@ type FileSlot = Mutex<Option<KernelFile>>;
 
 #[derive(Default)]
 struct Open {
-    last: usize,
+    /// The number of the next handle.
+    next: u64,
     /// Handles of the caller and their files.
     handles: HashMap<usize, String>,
     files: HashMap<String, (Owner, usize)>,
@@ -50,8 +52,8 @@ impl Open {
     fn another_use(&mut self, file: &str) -> Option<usize> {
         let (_, uses) = self.files.get_mut(file)?;
         *uses += 1;
-        self.last += 1;
-        let handle = self.last << 4;
+        let handle = HandleKind::KernelLibrary.numbered(self.next) as usize;
+        self.next += 1;
         self.handles.insert(handle, file.to_owned());
         Some(handle)
     }
@@ -213,9 +215,9 @@ fn open_products(undefined: &[String]) -> Result<()> {
 pub fn unload(handle: usize) -> Result<()> {
     let mut now = opened()?;
     let file = now.handles.remove(&handle).ok_or_else(|| {
-        Error::invalid_handle(
-            "the kernel library is not loaded; use the handle of sconce_torch_load once",
-        )
+        let otherwise = "is no open kernel library; use the handle of sconce_torch_load once";
+        let kind = HandleKind::KernelLibrary;
+        Error::invalid_handle(kind.refusal(handle as u64, "library", otherwise))
     })?;
     let Some((_, uses)) = now.files.get_mut(&file) else {
         return Err(Error::internal("a file without a use"));

@@ -8,6 +8,7 @@ mod shared;
 
 mod aliases;
 mod files;
+mod handle_kinds;
 mod libtorch;
 mod operators;
 mod sets;

@@ -7,7 +7,7 @@ use super::shared::{live, load_model, sconce_model_unload};
 use super::{compiled, doubled, folder, package};
 
 /// The kernel library.
-fn sample(folder: &Path) -> PathBuf {
+pub(super) fn sample(folder: &Path) -> PathBuf {
     let library = folder.join("libsample.so");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels/sample.cc");
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
