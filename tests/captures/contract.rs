@@ -54,6 +54,10 @@ pub(crate) const ANYWAY: &[(&str, sconce_status)] = &[
     ("sconce_ipc_close_memory", SCONCE_ERROR_INVALID_ARGUMENT),
     // The environment of a job.
     ("sconce_store_create_from_environment", SCONCE_ERROR_INVALID_STATE),
+    // The library is opened without the sanitizer.
+    ("sconce_sanitizer_enable", SCONCE_ERROR_INVALID_STATE),
+    ("sconce_sanitizer_get_report", SCONCE_ERROR_INVALID_STATE),
+    ("sconce_sanitizer_set_callback", SCONCE_ERROR_INVALID_STATE),
     // The function of a kernel calls these.
     ("sconce_sim_kernel_read", SCONCE_ERROR_INVALID_STATE),
     ("sconce_sim_kernel_write", SCONCE_ERROR_INVALID_STATE),

@@ -1,6 +1,6 @@
 //! The library, devices, streams, events, profiling marks, threads of the CPU.
 
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
 use sconce::*;
 
@@ -91,6 +91,17 @@ pub(super) const ALL: &[Call] = &[
     call!(sconce_nvtx_range_pop, w, [out()]),
     call!(sconce_nvtx_range_start, w, [c"range".as_ptr(), out()]),
     call!(sconce_nvtx_range_end, w, [1]),
+    call!(sconce_sanitizer_enable, w, [SCONCE_SANITIZER_REPORT]),
+    call!(sconce_sanitizer_disable, w, []),
+    call!(sconce_sanitizer_is_enabled, w, []),
+    call!(sconce_sanitizer_report_count, w, []),
+    call!(sconce_sanitizer_get_report, w, [0, out(), out(), out()]),
+    call!(sconce_sanitizer_get_operations, w, [out(), out()]),
+    call!(sconce_sanitizer_reset, w, []),
+    call!(sconce_sanitizer_set_callback, w, [None, null_mut()]),
+    call!(sconce_sanitizer_access, w, [w.stream, null(), 0, null()]),
+    call!(sconce_sanitizer_declare_launch, w, [null(), 0]),
+    call!(sconce_sanitizer_host_access, w, [sconce_sanitizer_range { address: null(), bytes: 1, mode: SCONCE_SANITIZER_READ, reserved: 0 }, null()]),
     call!(sconce_parallel_set_num_threads, w, [1]),
     call!(sconce_parallel_get_num_threads, w, []),
     call!(sconce_parallel_get_thread_num, w, []),
