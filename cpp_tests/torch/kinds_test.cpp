@@ -196,7 +196,7 @@ TEST_F(KindsTest, WhatTheSchemaDoesNotTakeIsNamed) {
   refused([&] { plain(x, 1, 1, true, "", sconce::kInt, 0); },
           "the argument d is an integer; its type is Device");
   refused([&] { plain(x, 1, 1, true, "", sconce::kInt, sconce::kCPU, 1); },
-          "8 arguments are given to sample::plain");
+          "argument_count is 8; sample::plain takes");
   refused([&] { op("sample::lists")(std::vector<int>{1}); },
           "the argument x is a list; its type is Tensor[]");
   EXPECT_EQ(status_of([&] { op("sample::increment")(Tensor()); }), SCONCE_ERROR_INVALID_HANDLE)

@@ -127,7 +127,7 @@ TEST(Model, FollowsEverySettingOfTf32AndHasADefaultOfItsOwn) {
 TEST(Model, RefusesInputsThatItDoesNotTake) {
   const Model model(file("plain_model.so"));
   EXPECT_TRUE(contains(words_of([&] { static_cast<void>(model.run({})); }),
-                       "0 inputs were passed; the model has 1"));
+                       "input_count is 0; the model has 1 inputs"));
   EXPECT_TRUE(contains(
       words_of([&] { static_cast<void>(model.run({floats(std::vector<float>(17, 1.0F))})); }),
       "is float32[17] on cpu; the model takes float32[1..16] on cpu"));

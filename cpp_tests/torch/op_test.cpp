@@ -94,7 +94,7 @@ TEST(Operator, WrongCallsAreRefusedWithWords) {
   EXPECT_TRUE(contains(words_of([&] { static_cast<void>(scaled()); }), "the argument x"));
   EXPECT_TRUE(contains(words_of([&] { static_cast<void>(scaled(1)); }), "x"));
   EXPECT_TRUE(contains(words_of([&] { static_cast<void>(scaled(floats({1}), 2, "a", 3)); }),
-                       "4 arguments are given"));
+                       "argument_count is 4;"));
   Library moved(std::move(*library));
   library.reset();
   EXPECT_EQ(values(scaled(floats({1})).tensor()), (std::vector<float>{2})) << "still open";

@@ -59,6 +59,11 @@ impl Error {
     pub fn within(self, what: &str) -> Error {
         Error { status: self.status, message: format!("{what}: {}", self.message) }
     }
+
+    /// The same failure of a field, with which the message begins, of `whole`.
+    pub fn of_field(self, whole: &str) -> Error {
+        Error { status: self.status, message: format!("{whole}.{}", self.message) }
+    }
 }
 
 /// The texts that a thread keeps. A program may hold the one that it read last while another call fails, as in

@@ -158,7 +158,7 @@ fn a_dynamic_batch_takes_its_sizes_and_no_others() {
         assert!(refused.contains(words) && refused.contains("input 0 ("), "{refused}");
         release(&[tensor]);
     }
-    assert!(run(model, &[], 1).unwrap_err().contains("0 inputs were passed; the model has 1"));
+    assert!(run(model, &[], 1).unwrap_err().contains("input_count is 0; the model has 1 inputs"));
     assert!(run(model, &[12345], 1).unwrap_err().contains("input 0"));
     assert!(run(7, &[12345], 1).unwrap_err().contains("no model"));
     assert_eq!(live(), before);

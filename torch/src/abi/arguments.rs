@@ -9,6 +9,7 @@
 
 #![allow(unsafe_code, reason = "reads through pointers of the caller")]
 
+use std::any::TypeId;
 use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
 
@@ -16,6 +17,7 @@ use super::bits::AnyBits;
 use super::constants::{dtype_of, named_device_of};
 use crate::error::{Error, Result, not_null};
 use crate::sconce::api;
+use crate::sconce::properties::is_defined;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 
@@ -85,7 +87,7 @@ impl Call {
 /// The type that C has for what a body sees.
 pub trait InC {
     /// The argument in C.
-    type C;
+    type C: Copy;
 }
 
 /// What the body of a function of [`abi_functions!`](crate::fallbacks) sees of an argument: a type that holds what the
@@ -97,6 +99,14 @@ pub trait Argument<'call>: InC + Sized {
     /// The argument is what the ABI says of it: a pointer is NULL, or valid as long as the call is borrowed for a read
     /// of what it points to, or for a write if it is a place for a result. A text ends with NUL.
     unsafe fn of_c(argument: Self::C, call: &'call Call) -> Self;
+
+    /// The handle that a failure may be about; `None` if the argument is no tensor, or has none.
+    ///
+    /// # Safety
+    /// As of `of_c`.
+    unsafe fn tensor(_: Self::C) -> Option<TensorHandle> {
+        None
+    }
 }
 
 /// Arguments that the body sees as they are, and such as may be missing, which are behind a pointer.
@@ -137,6 +147,10 @@ impl<'call> Argument<'call> for TensorHandle {
     unsafe fn of_c(argument: TensorHandle, _: &'call Call) -> TensorHandle {
         argument
     }
+
+    unsafe fn tensor(argument: TensorHandle) -> Option<TensorHandle> {
+        Some(argument)
+    }
 }
 
 /// A tensor that may be missing. NULL and the address of NULL are none.
@@ -148,6 +162,11 @@ impl<'call> Argument<'call> for Option<TensorHandle> {
     #[inline]
     unsafe fn of_c(argument: *const TensorHandle, _: &'call Call) -> Option<TensorHandle> {
         // SAFETY: `of_c` demands that an optional argument is NULL, or valid for a read.
+        unsafe { optional_tensor(argument) }
+    }
+
+    unsafe fn tensor(argument: *const TensorHandle) -> Option<TensorHandle> {
+        // SAFETY: as `of_c`.
         unsafe { optional_tensor(argument) }
     }
 }
@@ -232,6 +251,14 @@ pub trait List<'call>: ListInC + Sized {
         name: &str,
         call: &'call Call,
     ) -> Result<Self>;
+
+    /// The handles that a failure may be about, by their places in the list; none if the list is not of tensors.
+    ///
+    /// # Safety
+    /// As of `of_c`.
+    unsafe fn tensors(_: *const Self::Entry, _: i64) -> Vec<(usize, TensorHandle)> {
+        Vec::new()
+    }
 }
 
 impl<T: AnyBits> ListInC for &[T] {
@@ -243,6 +270,15 @@ impl<'call, T: AnyBits> List<'call> for &'call [T] {
     unsafe fn of_c(entries: *const T, count: i64, name: &str, _: &'call Call) -> Result<Self> {
         // SAFETY: `List::of_c` demands as many entries as the number says.
         unsafe { list(entries, count, name) }
+    }
+
+    unsafe fn tensors(entries: *const T, count: i64) -> Vec<(usize, TensorHandle)> {
+        if TypeId::of::<T>() != TypeId::of::<TensorHandle>() {
+            return Vec::new();
+        }
+        // SAFETY: `List::of_c` demands as many entries as the number says, and `T` is the type of handles.
+        let handles = unsafe { list(entries.cast::<TensorHandle>(), count, "") };
+        handles.unwrap_or_default().iter().copied().enumerate().collect()
     }
 }
 
@@ -282,6 +318,18 @@ where
         // SAFETY: `List::of_c` demands that each entry is NULL, or valid for a read.
         Ok(entries.iter().map(|&entry| unsafe { Argument::of_c(entry, call) }).collect())
     }
+
+    unsafe fn tensors(entries: *const *const T, count: i64) -> Vec<(usize, TensorHandle)> {
+        // SAFETY: `List::of_c` demands as many entries as the number says.
+        let entries = unsafe { list(entries, count, "") }.unwrap_or_default().iter().enumerate();
+        entries
+            .filter_map(|(at, &entry)| {
+                // SAFETY: `List::of_c` demands that each entry is NULL, or valid for a read.
+                let handle = unsafe { <Option<T> as Argument<'call>>::tensor(entry) };
+                handle.map(|handle| (at, handle))
+            })
+            .collect()
+    }
 }
 
 /// So many flags.
@@ -301,6 +349,54 @@ impl<'call, const N: usize> List<'call> for [bool; N] {
         let flags = unsafe { array(entries, N, name) }?;
         Ok(std::array::from_fn(|at| flags[at] != 0))
     }
+}
+
+/// Arguments that are tensors, with their names in C.
+#[derive(Default)]
+pub struct GivenTensors(Vec<(String, TensorHandle)>);
+
+impl GivenTensors {
+    /// Tensors by name.
+    pub fn of(tensors: &[(&str, TensorHandle)]) -> Self {
+        GivenTensors(tensors.iter().map(|(name, handle)| ((*name).to_owned(), *handle)).collect())
+    }
+
+    /// With an argument, unless it is no tensor.
+    pub fn and(mut self, name: &str, tensor: Option<TensorHandle>) -> Self {
+        self.0.extend(tensor.map(|handle| (name.to_owned(), handle)));
+        self
+    }
+
+    /// With the tensors of a list.
+    pub fn and_list(mut self, name: &str, tensors: Vec<(usize, TensorHandle)>) -> Self {
+        self.0.extend(tensors.into_iter().map(|(at, handle)| (format!("{name}[{at}]"), handle)));
+        self
+    }
+}
+
+/// A failure with the name of the argument whose handle is no tensor, if it is about one: libsconce.so names its own
+/// argument, which is only `tensor` for most functions. `tensors` is called for such failures only.
+#[cold]
+pub fn name_tensor(error: Error, tensors: impl FnOnce() -> GivenTensors) -> Error {
+    if error.status != api::SCONCE_ERROR_INVALID_HANDLE {
+        return error;
+    }
+    let named = tensors().0.into_iter().find_map(|(name, handle)| {
+        let why = is_defined(handle).err()?;
+        let words = why.message.strip_prefix("tensor")?;
+        Some(Error::invalid_handle(format!("{name}{words}")))
+    });
+    named.unwrap_or(error)
+}
+
+/// Runs the body of a function with tensors, by their names in C; a failure for a handle that is no tensor names the
+/// argument.
+#[inline]
+pub fn with_tensors<T>(
+    tensors: &[(&str, TensorHandle)],
+    body: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    body().map_err(|error| name_tensor(error, || GivenTensors::of(tensors)))
 }
 
 impl<'a, T> From<&'a mut T> for Out<'a, T> {

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use super::arguments::Out;
+use super::arguments::{Out, with_tensors};
 use super::bits::CBool;
 use super::handles::return_tensor;
 use super::tensors::{device_of_tensor, dtype_of_tensor, rank_of, sizes_of, strides_of};
@@ -20,7 +20,8 @@ pub fn cloned(tensor: TensorHandle) -> Result<Tensor> {
 /// Returns a copy in memory of its own.
 #[unsafe(no_mangle)]
 pub extern "C" fn aoti_torch_clone(tensor: TensorHandle, ret: Out<'_, TensorHandle>) -> i32 {
-    return_tensor(ret, "ret", || cloned(tensor))
+    let make = || with_tensors(&[("self", tensor)], || cloned(tensor));
+    return_tensor(ret, "ret", make)
 }
 
 /// Returns a copy with the same strides, also where these leave gaps.
@@ -44,29 +45,38 @@ pub extern "C" fn aoti_torch_clone_preserve_strides(
         let copy = cloned(whole.handle())?;
         as_strided(copy.handle(), &sizes, &strides, Some(0))
     };
+    let make = || with_tensors(&[("self", tensor)], make);
     return_tensor(ret, "ret", make)
 }
 
-/// Copies each element of `src` to `tensor`, converted and repeated.
+/// Copies each element of `src` to `this`, converted and repeated.
 #[unsafe(no_mangle)]
 pub extern "C" fn aoti_torch_copy_(
-    tensor: TensorHandle,
+    this: TensorHandle,
     src: TensorHandle,
     non_blocking: i32,
 ) -> i32 {
-    shim(|| check(api::sconce_tensor_copy(tensor, src, non_blocking != 0)))
+    shim(|| {
+        with_tensors(&[("self", this), ("src", src)], || {
+            check(api::sconce_tensor_copy(this, src, non_blocking != 0))
+        })
+    })
 }
 
 /// As [`aoti_torch_copy_`], with the operands the other way round.
 #[unsafe(no_mangle)]
 pub extern "C" fn aoti_torch_tensor_copy_(src: TensorHandle, dst: TensorHandle) -> i32 {
-    aoti_torch_copy_(dst, src, 0)
+    shim(|| {
+        with_tensors(&[("src", src), ("dst", dst)], || {
+            check(api::sconce_tensor_copy(dst, src, false))
+        })
+    })
 }
 
 /// Sets all elements to 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn aoti_torch_zero_(tensor: TensorHandle) -> i32 {
-    shim(|| fill(tensor, &integer(0)))
+    shim(|| with_tensors(&[("self", tensor)], || fill(tensor, &integer(0))))
 }
 
 /// The value of a tensor of one element, for a function that returns values of a type. Models read the condition of

@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 
-use super::arguments::Out;
+use super::arguments::{Out, with_tensors};
 use super::bits::CBool;
 use super::constants::{device_of, dtype_of};
 use super::live;
@@ -94,7 +94,7 @@ pub extern "C" fn aoti_torch_new_tensor_handle(
     new_handle: Out<'_, TensorHandle>,
 ) -> i32 {
     let make = || {
-        let made = another_handle(orig_handle)?;
+        let made = with_tensors(&[("orig_handle", orig_handle)], || another_handle(orig_handle))?;
         RECORDED.with_borrow_mut(|recorded| {
             recorded.iter_mut().for_each(|recorded| recorded.push(made.handle()));
         });
@@ -129,7 +129,7 @@ pub extern "C" fn torch_set_requires_grad(tensor: TensorHandle, requires_grad: C
 pub extern "C" fn aoti_torch_assign_tensors(src: TensorHandle, dst: TensorHandle) -> i32 {
     shim(|| {
         live::gone(dst);
-        check(api::sconce_tensor_assign(dst, src))?;
+        with_tensors(&[("src", src), ("dst", dst)], || check(api::sconce_tensor_assign(dst, src)))?;
         live::viewed(dst);
         Ok(())
     })
@@ -141,7 +141,8 @@ pub extern "C" fn aoti_torch_assign_tensors_out(
     src: TensorHandle,
     ret_dst: Out<'_, TensorHandle>,
 ) -> i32 {
-    return_view(ret_dst, "ret_dst", || another_handle(src))
+    let make = || with_tensors(&[("src", src)], || another_handle(src));
+    return_view(ret_dst, "ret_dst", make)
 }
 
 /// Returns the memory of a tensor, seen through other sizes and strides from an offset of the memory's begin.
@@ -164,6 +165,7 @@ pub unsafe extern "C" fn aoti_torch__reinterpret_tensor(
             api::sconce_tensor_as_strided(tensor, sizes_ptr, strides_ptr, rank, offset, made)
         })
     };
+    let make = || with_tensors(&[("self", tensor)], make);
     return_view(ret_new_tensor, "ret_new_tensor", make)
 }
 
@@ -185,6 +187,7 @@ pub unsafe extern "C" fn aoti_torch_as_strided(
             api::sconce_tensor_as_strided(tensor, sizes_ptr, strides_ptr, rank, offset, made)
         })
     };
+    let make = || with_tensors(&[("self", tensor)], make);
     return_view(ret, "ret", make)
 }
 

@@ -4,7 +4,7 @@
 
 use std::ffi::c_void;
 
-use super::arguments::Out;
+use super::arguments::{Out, with_tensors};
 use super::constants::dtype_of;
 use super::handles::{count, return_tensor};
 use super::tensors::{device_of_tensor, dtype_of_tensor, storage_of};
@@ -91,5 +91,6 @@ pub unsafe extern "C" fn aoti_torch__alloc_from_pool(
             api::sconce_tensor_as_strided(tensor, sizes_ptr, strides_ptr, rank, offset, made)
         })
     };
+    let make = || with_tensors(&[("self", tensor)], make);
     return_tensor(ret_new_tensor, "ret_new_tensor", make)
 }

@@ -6,7 +6,7 @@
 use std::ffi::c_void;
 use std::io::Write;
 
-use super::arguments::{CText, Out, array, object};
+use super::arguments::{CText, Out, array, object, with_tensors};
 use super::errors::text_of;
 use crate::error::{Error, guard, shim};
 use crate::sconce::tensor::TensorHandle;
@@ -76,7 +76,9 @@ pub extern "C" fn aoti_torch_tensor_to_ivalue(
     val: TensorHandle,
     ivalue: Out<'_, Box<Reported>>,
 ) -> i32 {
-    return_value(ivalue, || Tensor::retained(val).map(Reported::Tensor))
+    return_value(ivalue, || {
+        with_tensors(&[("val", val)], || Tensor::retained(val)).map(Reported::Tensor)
+    })
 }
 
 /// Deletes a value of a range.

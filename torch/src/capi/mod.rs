@@ -25,3 +25,6 @@ pub mod model_tensors;
 pub mod operator;
 pub mod operator_values;
 pub mod precision;
+
+#[cfg(test)]
+mod tests;

@@ -70,7 +70,7 @@ pub extern "C" fn sconce_model_get_constant(
         let constants = &model.description.constants;
         let constant = constants.get(index).ok_or_else(|| {
             Error::invalid_argument(format!(
-                "there are {} constants, and no constant {index}",
+                "index is {index}; the model has {} constants, which are counted from 0",
                 constants.len()
             ))
         })?;
@@ -115,12 +115,17 @@ pub unsafe extern "C" fn sconce_model_update_constants(
     guard(|| {
         let model = model_of(model)?;
         // SAFETY: C passed an array of `count` texts.
-        let names = unsafe { handles(names, count, "names") }?;
+        let names = unsafe { handles(names, count, ["names", "count"]) }?;
         // SAFETY: C passed an array of `count` handles.
-        let tensors = unsafe { handles(tensors, count, "tensors") }?;
+        let tensors = unsafe { handles(tensors, count, ["tensors", "count"]) }?;
         let mut constants = Vec::with_capacity(count);
-        for (name, tensor) in names.iter().zip(tensors) {
-            constants.push((name.required("names")?.to_string_lossy().into_owned(), *tensor));
+        for (at, (name, tensor)) in names.iter().zip(tensors).enumerate() {
+            let name = name.get().ok_or_else(|| {
+                Error::invalid_argument(format!(
+                    "names[{at}] is NULL; sconce_model_get_constant returns the names"
+                ))
+            })?;
+            constants.push((name.to_string_lossy().into_owned(), *tensor));
         }
         model.update_constants(&constants, inactive.is_true())
     })

@@ -3,26 +3,42 @@
 #![allow(unsafe_code, reason = "functions of C over pointers of the caller")]
 
 use super::model::{model_of, sconce_model};
-use crate::abi::arguments;
+use crate::abi::arguments::{self, GivenTensors, name_tensor};
 use crate::abi::errors::not_null;
 use crate::error::{Error, Result, guard};
 use crate::model::check;
 use crate::model::results::copy_outputs;
 use crate::sconce::Tensor;
 use crate::sconce::api::{sconce_status, sconce_tensor};
+use crate::sconce::tensor::TensorHandle;
 
-/// Handles of an array of the caller.
+/// Handles of an array of the caller. The names are those of the array and of the number of its entries.
 ///
 /// # Safety
 /// The array has `count` entries.
-pub(super) unsafe fn handles<'a, T>(array: *const T, count: usize, name: &str) -> Result<&'a [T]> {
+pub(super) unsafe fn handles<'a, T>(
+    array: *const T,
+    count: usize,
+    [name, name_of_count]: [&str; 2],
+) -> Result<&'a [T]> {
     if count > 1 << 20 {
         return Err(Error::invalid_argument(format!(
-            "{name} has {count} entries; at most 1048576 are taken"
+            "{name_of_count} is {count}; {name} has at most 1048576 entries"
         )));
     }
     // SAFETY: the array has `count` entries, which this function demands; the number is below the bound of all arrays.
     unsafe { arguments::array(array, count, name) }
+}
+
+const INPUTS: [&str; 2] = ["inputs", "input_count"];
+const OUTPUTS: [&str; 2] = ["outputs", "output_count"];
+
+/// A failure with the input that is no tensor, if it is about one.
+fn name_input(error: Error, inputs: &[TensorHandle]) -> Error {
+    name_tensor(error, || {
+        let inputs = inputs.iter().copied().enumerate();
+        GivenTensors::default().and_list("inputs", inputs.collect())
+    })
 }
 
 /// Writes tensors to an array of the caller.
@@ -67,12 +83,12 @@ pub unsafe extern "C" fn sconce_model_run(
     guard(|| {
         let model = model_of(model)?;
         // SAFETY: C passed an array of `input_count` handles.
-        let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
-        check::count("outputs", output_count, model.description.outputs.len())?;
+        let inputs = unsafe { handles(inputs, input_count, INPUTS) }?;
+        check::count("output", output_count, model.description.outputs.len())?;
         if output_count != 0 {
             not_null(out_outputs, "out_outputs")?;
         }
-        let outputs = model.run(inputs)?;
+        let outputs = model.run(inputs).map_err(|error| name_input(error, inputs))?;
         // SAFETY: C passed an array of `output_count` entries, which was found to be the number of outputs.
         unsafe { return_tensors(out_outputs, outputs) };
         Ok(())
@@ -99,11 +115,11 @@ pub unsafe extern "C" fn sconce_model_arrange_inputs(
     guard(|| {
         let model = model_of(model)?;
         // SAFETY: C passed an array of `input_count` handles.
-        let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
+        let inputs = unsafe { handles(inputs, input_count, INPUTS) }?;
         if input_count != 0 {
             not_null(out_inputs, "out_inputs")?;
         }
-        let arranged = model.arranged(inputs)?;
+        let arranged = model.arranged(inputs).map_err(|error| name_input(error, inputs))?;
         // SAFETY: C passed an array of `input_count` entries, and each input has become one tensor.
         unsafe { return_tensors(out_inputs, arranged) };
         Ok(())
@@ -128,11 +144,11 @@ pub unsafe extern "C" fn sconce_model_run_into(
     guard(|| {
         let model = model_of(model)?;
         // SAFETY: C passed an array of `input_count` handles.
-        let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
+        let inputs = unsafe { handles(inputs, input_count, INPUTS) }?;
         // SAFETY: C passed an array of `output_count` handles.
-        let outputs = unsafe { handles(outputs, output_count, "outputs") }?;
-        check::count("outputs", output_count, model.description.outputs.len())?;
-        let results = model.run(inputs)?;
+        let outputs = unsafe { handles(outputs, output_count, OUTPUTS) }?;
+        check::count("output", output_count, model.description.outputs.len())?;
+        let results = model.run(inputs).map_err(|error| name_input(error, inputs))?;
         let results: Vec<_> = results.iter().map(Tensor::handle).collect();
         let places: Vec<_> = outputs.iter().copied().map(Some).collect();
         copy_outputs(&model.description.outputs, &results, &places)
@@ -164,13 +180,13 @@ pub unsafe extern "C" fn sconce_model_run_graph(
     guard(|| {
         let model = model_of(model)?;
         // SAFETY: C passed an array of `input_count` handles.
-        let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
+        let inputs = unsafe { handles(inputs, input_count, INPUTS) }?;
         // SAFETY: C passed an array of `output_count` handles.
-        let given = unsafe { handles(outputs.cast_const(), output_count, "outputs") }?;
-        check::count("outputs", output_count, model.description.outputs.len())?;
+        let given = unsafe { handles(outputs.cast_const(), output_count, OUTPUTS) }?;
+        check::count("output", output_count, model.description.outputs.len())?;
         let into: Vec<_> =
             given.iter().map(|handle| (!handle.is_null()).then_some(*handle)).collect();
-        let results = model.run_graph(inputs, &into)?;
+        let results = model.run_graph(inputs, &into).map_err(|error| name_input(error, inputs))?;
         for (at, (result, into)) in results.into_iter().zip(into).enumerate() {
             if into.is_none() {
                 // SAFETY: C passed an array of `output_count` entries, and `at` counts them.

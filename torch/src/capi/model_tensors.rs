@@ -62,7 +62,10 @@ has_struct_size!(sconce_model_output: dtype, rank, reserved, least, most);
 /// One of the inputs or outputs.
 fn slot<'a>(slots: &'a [Slot], what: &str, index: usize) -> Result<&'a Slot> {
     slots.get(index).ok_or_else(|| {
-        Error::invalid_argument(format!("there are {} {what}s, and no {what} {index}", slots.len()))
+        Error::invalid_argument(format!(
+            "index is {index}; the model has {} {what}s, which are counted from 0",
+            slots.len()
+        ))
     })
 }
 
@@ -91,7 +94,7 @@ fn size(slot: &Slot, what: &str, dim: usize) -> Result<(i64, i64)> {
     };
     dimensions.get(dim).map(|dimension| dimension.extent.range()).ok_or_else(|| {
         Error::invalid_argument(format!(
-            "dim is {dim}; the {what} {} has {} dimensions",
+            "dim is {dim}; the {what} {} has {} dimensions, which are counted from 0",
             slot.name,
             dimensions.len()
         ))

@@ -111,8 +111,10 @@ pub extern "C" fn sconce_torch_unload(library: *mut sconce_kernel_library) -> sc
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_op_define(schema: CText<'_>) -> sconce_status {
     guard(|| {
-        let (name, overload, schema) = parse(&schema.required("schema")?.to_string_lossy())?;
-        table::write()?.declare(&name, &overload, schema)
+        let text = schema.required("schema")?.to_string_lossy();
+        let declared = parse(&text)
+            .and_then(|(name, overload, schema)| table::write()?.declare(&name, &overload, schema));
+        declared.map_err(|error| error.within("schema"))
     })
 }
 
@@ -137,7 +139,7 @@ pub extern "C" fn sconce_op_find(
         if !given.is_empty() {
             overload = &given;
         }
-        table::read()?.schema(name, overload)?;
+        table::read()?.schema(name, overload).map_err(|error| error.within("name"))?;
         out_op.write("out_op", handle_of(name, overload))
     })
 }
@@ -208,13 +210,23 @@ pub unsafe extern "C" fn sconce_op_call(
         let (name, wanted) = (&operator.name, kept.schema().results.len());
         if result_capacity < wanted {
             return Err(Error::invalid_argument(format!(
-                "{name} has {wanted} results; result_capacity is {result_capacity}"
+                "result_capacity is {result_capacity}; {name} has {wanted} results"
+            )));
+        }
+        let taken = kept.schema().arguments.len();
+        if argument_count > taken {
+            return Err(Error::invalid_argument(format!(
+                "argument_count is {argument_count}; {name} takes {taken} arguments at most: {}",
+                kept.schema()
             )));
         }
         // SAFETY: C passed an array of `argument_count` values.
         let arguments = unsafe { array(arguments, argument_count, "arguments") }?;
-        // SAFETY: C passed values whose texts end with NUL and whose lists have as many items as they say.
-        let values = arguments.iter().map(|argument| unsafe { value_of(argument, 0) });
+        let values = arguments.iter().enumerate().map(|(at, argument)| {
+            // SAFETY: C passed values whose texts end with NUL and whose lists have as many items as they say.
+            let value = unsafe { value_of(argument, 0) };
+            value.map_err(|error| error.of_field(&format!("arguments[{at}]")))
+        });
         let values = values.collect::<Result<Vec<_>>>().map_err(|error| error.within(name))?;
         if wanted > 0 {
             not_null(results, "results")?;

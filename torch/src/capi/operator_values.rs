@@ -82,22 +82,33 @@ const DEPTH: usize = 8;
 pub(super) unsafe fn value_of(value: &sconce_op_value, depth: usize) -> Result<Value> {
     Ok(match value.kind {
         SCONCE_OP_VALUE_NONE => Value::None,
+        // libsconce.so calls its argument as the field is called.
         SCONCE_OP_VALUE_TENSOR => Value::Tensor(Tensor::retained(value.tensor)?),
         SCONCE_OP_VALUE_INTEGER => Value::Int(value.integer),
         SCONCE_OP_VALUE_REAL => Value::Float(value.real),
         SCONCE_OP_VALUE_BOOL => Value::Bool(value.integer != 0),
         SCONCE_OP_VALUE_DTYPE => {
             let dtype = i32::try_from(value.integer).map_err(|_| {
-                Error::invalid_argument(format!("{} is no data type", value.integer))
+                Error::invalid_argument(format!(
+                    "integer is {}, which is no data type; use SCONCE_DTYPE_…",
+                    value.integer
+                ))
             })?;
             Value::Code(scalar_type_of(dtype).map_err(|_| {
-                Error::invalid_argument(format!("{dtype} is no data type; use SCONCE_DTYPE_…"))
+                Error::invalid_argument(format!(
+                    "integer is {dtype}, which is no data type; use SCONCE_DTYPE_…"
+                ))
             })?)
         }
         SCONCE_OP_VALUE_DEVICE => match i32::try_from(value.integer) {
             Ok(api::SCONCE_DEVICE_CPU) => Value::Device(DEVICE_TYPE_CPU, -1),
             Ok(index) if index >= -1 => Value::Device(DEVICE_TYPE_CUDA, index),
-            _ => return Err(Error::invalid_argument(format!("{} is no device", value.integer))),
+            _ => {
+                return Err(Error::invalid_argument(format!(
+                    "integer is {}, which is no device; use an index, -1 or SCONCE_DEVICE_CPU",
+                    value.integer
+                )));
+            }
         },
         SCONCE_OP_VALUE_GENERATOR => {
             let generator = Generator::of(value.generator);
@@ -114,18 +125,21 @@ pub(super) unsafe fn value_of(value: &sconce_op_value, depth: usize) -> Result<V
         SCONCE_OP_VALUE_LIST => {
             if depth == DEPTH {
                 return Err(Error::invalid_argument(format!(
-                    "a list is deeper than {DEPTH} lists"
+                    "items: a list is deeper than {DEPTH} lists"
                 )));
             }
             // SAFETY: C passed a list of `count` items.
             let items = unsafe { array(value.items, value.count, "items") }?;
-            // SAFETY: the items of a list are values that C passed as the list itself.
-            let values = items.iter().map(|item| unsafe { value_of(item, depth + 1) });
+            let values = items.iter().enumerate().map(|(at, item)| {
+                // SAFETY: the items of a list are values that C passed as the list itself.
+                let value = unsafe { value_of(item, depth + 1) };
+                value.map_err(|error| error.of_field(&format!("items[{at}]")))
+            });
             Value::List(values.collect::<Result<_>>()?)
         }
         kind => {
             return Err(Error::invalid_argument(format!(
-                "{kind} is no kind of value; use SCONCE_OP_VALUE_…"
+                "kind is {kind}, which is no kind of value; use SCONCE_OP_VALUE_…"
             )));
         }
     })

@@ -3,7 +3,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use crate::abi::arguments::{NewTensor, Out, list};
+use crate::abi::arguments::{NewTensor, Out, list, with_tensors};
 use crate::abi::handles::return_tensor;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::shim;
@@ -28,7 +28,9 @@ pub unsafe extern "C" fn aoti_torch_aten_amax(
         // SAFETY: C passed an array of `dim_len` dimensions.
         let dims = unsafe { list(dim, dim_len, "dim") }?;
         let (operation, dtype) = (api::SCONCE_REDUCE_AMAX, api::SCONCE_DTYPE_DEFAULT);
-        operations::reduce(operation, this, dims, keepdim != 0, dtype)
+        with_tensors(&[("self", this)], || {
+            operations::reduce(operation, this, dims, keepdim != 0, dtype)
+        })
     };
     return_tensor(ret0, "ret0", make)
 }
@@ -36,7 +38,7 @@ pub unsafe extern "C" fn aoti_torch_aten_amax(
 /// Sets all elements to a number.
 #[unsafe(no_mangle)]
 pub extern "C" fn aoti_torch_aten_fill__Scalar(this: TensorHandle, value: f64) -> i32 {
-    shim(|| operations::fill(this, &real(value)))
+    shim(|| with_tensors(&[("self", this)], || operations::fill(this, &real(value))))
 }
 
 /// Returns a part of a dimension.
@@ -48,7 +50,7 @@ pub extern "C" fn aoti_torch_aten_narrow(
     length: i64,
     ret0: Out<'_, TensorHandle>,
 ) -> i32 {
-    let make = || operations::narrow(this, dim, start, length);
+    let make = || with_tensors(&[("self", this)], || operations::narrow(this, dim, start, length));
     return_tensor(ret0, "ret0", make)
 }
 
@@ -61,7 +63,11 @@ pub extern "C" fn aoti_torch_aten_subtract_Tensor(
     ret0: Out<'_, TensorHandle>,
 ) -> i32 {
     let (first, second) = (Operand::Handle(this), Operand::Handle(other));
-    let make = || operations::combine(api::SCONCE_BINARY_SUB, first, second, alpha);
+    let make = || {
+        with_tensors(&[("self", this), ("other", other)], || {
+            operations::combine(api::SCONCE_BINARY_SUB, first, second, alpha)
+        })
+    };
     return_tensor(ret0, "ret0", make)
 }
 

@@ -18,22 +18,21 @@ abi_functions! {
 
     /// Returns the distances of each row and those behind it, in the p-norm.
     aoti_torch_cpu__pdist_forward | aoti_torch_cuda__pdist_forward(
-        tensor: TensorHandle, p: f64, ret0: Place,
+        tensor as self: TensorHandle, p: f64, ret0: Place,
     ) {
         give(ret0, within(tensor, p)?)
     }
 
     /// Returns the gradient of `x1` for distances that `_cdist_forward` returned.
     aoti_torch_cpu__cdist_backward | aoti_torch_cuda__cdist_backward(
-        grad: TensorHandle, x1: TensorHandle, x2: TensorHandle, p: f64, cdist: TensorHandle,
-        ret0: Place,
+        grad as grad_output: TensorHandle, x1: TensorHandle, x2: TensorHandle, p: f64, cdist: TensorHandle, ret0: Place,
     ) {
         give(ret0, of_between(grad, [x1, x2], p, cdist)?)
     }
 
     /// Returns the gradient of rows for distances that `_pdist_forward` returned.
     aoti_torch_cpu__pdist_backward | aoti_torch_cuda__pdist_backward(
-        grad: TensorHandle, tensor: TensorHandle, p: f64, pdist: TensorHandle, ret0: Place,
+        grad as grad_output: TensorHandle, tensor as self: TensorHandle, p: f64, pdist: TensorHandle, ret0: Place,
     ) {
         give(ret0, of_within(grad, tensor, p, pdist)?)
     }

@@ -8,27 +8,27 @@ use crate::sconce::tensor::TensorHandle;
 
 abi_functions! {
     /// Returns the coordinates of all elements that are not 0.
-    aoti_torch_cpu_nonzero | aoti_torch_cuda_nonzero(tensor: TensorHandle, ret0: Place) {
+    aoti_torch_cpu_nonzero | aoti_torch_cuda_nonzero(tensor as self: TensorHandle, ret0: Place) {
         give(ret0, selected::nonzero(tensor)?)
     }
 
     /// Returns the coordinates of the first `size` elements that are not 0, filled up with a value.
     aoti_torch_cpu_nonzero_static | aoti_torch_cuda_nonzero_static(
-        tensor: TensorHandle, size: i64, fill_value: i64, ret0: Place,
+        tensor as self: TensorHandle, size: i64, fill_value: i64, ret0: Place,
     ) {
         give(ret0, selected::nonzero_static(tensor, size, fill_value)?)
     }
 
     /// Returns the elements for which the mask is true.
     aoti_torch_cpu_masked_select | aoti_torch_cuda_masked_select(
-        tensor: TensorHandle, mask: TensorHandle, ret0: Place,
+        tensor as self: TensorHandle, mask: TensorHandle, ret0: Place,
     ) {
         give(ret0, selected::masked_select(tensor, mask)?)
     }
 
     /// Returns `tensor` with elements of `source`, in order, where the mask is true.
     aoti_torch_cpu_masked_scatter | aoti_torch_cuda_masked_scatter(
-        tensor: TensorHandle, mask: TensorHandle, source: TensorHandle, ret0: Place,
+        tensor as self: TensorHandle, mask: TensorHandle, source: TensorHandle, ret0: Place,
     ) {
         give(ret0, selected::masked_scatter(tensor, mask, source)?)
     }

@@ -26,7 +26,8 @@
 //! | `random` | random numbers, with torch's bits; dropout |
 
 /// Functions of the ABI: a name, or the names of the CPU and of CUDA, whose body is one; the arguments as the body sees
-/// them; and a body that returns a result.
+/// them; and a body that returns a result. `name as other: kind` is an argument that PyTorch's headers call `other`, as
+/// failures do; a test compares the names of tensors.
 ///
 /// | as the body sees it | in C |
 /// |---|---|
@@ -43,43 +44,46 @@ macro_rules! abi_functions {
         $(abi_functions!(@named [$(#[$doc])*] [$function $($other)?] ($($arguments)*) $body);)*
     };
     (@named $docs:tt [$($function:ident)*] $arguments:tt $body:block) => {
-        $(abi_functions!(@next $docs $function call $body [] [] $arguments);)*
+        $(abi_functions!(@next $docs $function call $body [] [] [] $arguments);)*
     };
-    (@next [$($doc:tt)*] $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*] ()) => {
+    (@next [$($doc:tt)*] $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*] [$($tensors:tt)*] ()) => {
         $($doc)*
         ///
         /// # Safety
         /// Arrays have as many entries as is said beside them, texts end with NUL, and other pointers are NULL or valid.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $function($($in_c)*) -> i32 {
-            crate::fallbacks::operation(stringify!($function), || {
+            let body = || {
                 let $call = &crate::abi::arguments::Call::started();
                 $($seen)*
                 $body
+            };
+            crate::fallbacks::operation_on(stringify!($function), body, || {
+                crate::abi::arguments::GivenTensors::default() $($tensors)*
             })
         }
     };
-    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*] [$($tensors:tt)*]
         ($name:ident: &[$entry:ty] $(, $($rest:tt)*)?)) => {
-        abi_functions!(@list $docs $function $call $body [$($in_c)*] [$($seen)*] $name (&[$entry]) ($($($rest)*)?));
+        abi_functions!(@list $docs $function $call $body [$($in_c)*] [$($seen)*] [$($tensors)*] $name (&[$entry]) ($($($rest)*)?));
     };
-    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*] [$($tensors:tt)*]
         ($name:ident: Option<&[$entry:ty]> $(, $($rest:tt)*)?)) => {
         abi_functions!(
-            @list $docs $function $call $body [$($in_c)*] [$($seen)*] $name (Option<&[$entry]>) ($($($rest)*)?)
+            @list $docs $function $call $body [$($in_c)*] [$($seen)*] [$($tensors)*] $name (Option<&[$entry]>) ($($($rest)*)?)
         );
     };
-    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*] [$($tensors:tt)*]
         ($name:ident: [bool; $count:literal] $(, $($rest:tt)*)?)) => {
         abi_functions!(
-            @list $docs $function $call $body [$($in_c)*] [$($seen)*] $name ([bool; $count]) ($($($rest)*)?)
+            @list $docs $function $call $body [$($in_c)*] [$($seen)*] [$($tensors)*] $name ([bool; $count]) ($($($rest)*)?)
         );
     };
-    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*] [$($tensors:tt)*]
         ($name:ident: [$entry:ty] $(, $($rest:tt)*)?)) => {
-        abi_functions!(@list $docs $function $call $body [$($in_c)*] [$($seen)*] $name (Vec<$entry>) ($($($rest)*)?));
+        abi_functions!(@list $docs $function $call $body [$($in_c)*] [$($seen)*] [$($tensors)*] $name (Vec<$entry>) ($($($rest)*)?));
     };
-    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*] [$($tensors:tt)*]
         ($name:ident: NewTensor $(, $($rest:tt)*)?)) => {
         abi_functions!(@next $docs $function $call $body
             [
@@ -92,11 +96,18 @@ macro_rules! abi_functions {
                 // SAFETY: C calls this function, and passes pointers that are NULL, or valid until it returns.
                 let $name = unsafe { crate::abi::arguments::NewTensor::of_c(pointers, device_index) };
             ]
+            [$($tensors)*]
             ($($($rest)*)?)
         );
     };
-    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*] [$($tensors:tt)*]
         ($name:ident: $kind:ty $(, $($rest:tt)*)?)) => {
+        abi_functions!(@next $docs $function $call $body [$($in_c)*] [$($seen)*] [$($tensors)*]
+            ($name as $name: $kind $(, $($rest)*)?)
+        );
+    };
+    (@next $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*] [$($tensors:tt)*]
+        ($name:ident as $name_in_c:ident: $kind:ty $(, $($rest:tt)*)?)) => {
         abi_functions!(@next $docs $function $call $body
             [$($in_c)* $name: <$kind as crate::abi::arguments::InC>::C,]
             [
@@ -105,10 +116,17 @@ macro_rules! abi_functions {
                 // call is a local value.
                 let $name = unsafe { <$kind as crate::abi::arguments::Argument>::of_c($name, $call) };
             ]
+            [
+                $($tensors)*
+                // SAFETY: C calls this function, which has not returned: the argument is still what the ABI says of it.
+                .and(stringify!($name_in_c), unsafe {
+                    <$kind as crate::abi::arguments::Argument>::tensor($name)
+                })
+            ]
             ($($($rest)*)?)
         );
     };
-    (@list $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+    (@list $docs:tt $function:ident $call:ident $body:block [$($in_c:tt)*] [$($seen:tt)*] [$($tensors:tt)*]
         $name:ident ($kind:ty) $rest:tt) => {
         abi_functions!(@next $docs $function $call $body
             [$($in_c)* $name: *const <$kind as crate::abi::arguments::ListInC>::Entry, count: i64,]
@@ -118,6 +136,13 @@ macro_rules! abi_functions {
                 // SAFETY: C calls this function, and passes as many entries as it says, which stay until it returns; the
                 // call is a local value.
                 let $name = unsafe { <$kind as crate::abi::arguments::List>::of_c($name, count, name, $call) }?;
+            ]
+            [
+                $($tensors)*
+                // SAFETY: C calls this function, which has not returned: the entries are still as many as it says.
+                .and_list(stringify!($name), unsafe {
+                    <$kind as crate::abi::arguments::List>::tensors($name, count)
+                })
             ]
             $rest
         );
@@ -149,7 +174,7 @@ pub mod transforms;
 #[cfg(test)]
 mod tests;
 
-use crate::abi::arguments::Out;
+use crate::abi::arguments::{GivenTensors, Out, name_tensor};
 use crate::error::{Result, shim};
 use crate::sconce::Tensor;
 use crate::sconce::tensor::TensorHandle;
@@ -157,6 +182,16 @@ use crate::sconce::tensor::TensorHandle;
 /// Runs the body of a function of the ABI, whose failure begins with the operator's name.
 fn operation(function: &str, body: impl FnOnce() -> Result<()>) -> i32 {
     shim(|| body().map_err(|error| error.within(operator_of(function))))
+}
+
+/// As [`operation`]; a failure for a handle that is no tensor names the argument. `tensors` returns the arguments that
+/// are tensors, and is called only after such a failure.
+fn operation_on(
+    function: &str,
+    body: impl FnOnce() -> Result<()>,
+    tensors: impl FnOnce() -> GivenTensors,
+) -> i32 {
+    operation(function, || body().map_err(|error| name_tensor(error, tensors)))
 }
 
 /// The operator of a function of the ABI: the function's name without `aoti_torch_` and the device.

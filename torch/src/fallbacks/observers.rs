@@ -14,10 +14,9 @@ fn rule(share: f64, [least, most]: [i64; 2], by_row: bool, is_symmetric: bool) -
 abi_functions! {
     /// Follows the range of a tensor's elements, and returns them rounded, and which of them are within the range.
     aoti_torch_cpu__fused_moving_avg_obs_fq_helper | aoti_torch_cuda__fused_moving_avg_obs_fq_helper(
-        input: TensorHandle, observer_on: TensorHandle, fake_quant_on: TensorHandle,
-        running_min: TensorHandle, running_max: TensorHandle, scale: TensorHandle,
-        zero_point: TensorHandle, averaging_const: f64, quant_min: i64, quant_max: i64,
-        ch_axis: i64, per_row_fake_quant: bool, symmetric_quant: bool, ret0: Place, ret1: Place,
+        input as self: TensorHandle, observer_on: TensorHandle, fake_quant_on: TensorHandle, running_min: TensorHandle,
+        running_max: TensorHandle, scale: TensorHandle, zero_point: TensorHandle, averaging_const: f64, quant_min: i64,
+        quant_max: i64, ch_axis: i64, per_row_fake_quant: bool, symmetric_quant: bool, ret0: Place, ret1: Place,
     ) {
         let state = State {
             observes: observer_on,
@@ -36,10 +35,9 @@ abi_functions! {
     /// As `_fused_moving_avg_obs_fq_helper`, but returns the new state and leaves the old one.
     aoti_torch_cpu__fused_moving_avg_obs_fq_helper_functional |
     aoti_torch_cuda__fused_moving_avg_obs_fq_helper_functional(
-        input: TensorHandle, observer_on: TensorHandle, fake_quant_on: TensorHandle,
-        running_min: TensorHandle, running_max: TensorHandle, scale: TensorHandle,
-        zero_point: TensorHandle, averaging_const: f64, quant_min: i64, quant_max: i64,
-        ch_axis: i64, per_row_fake_quant: bool, symmetric_quant: bool, ret0: Place, ret1: Place,
+        input as self: TensorHandle, observer_on: TensorHandle, fake_quant_on: TensorHandle, running_min: TensorHandle,
+        running_max: TensorHandle, scale: TensorHandle, zero_point: TensorHandle, averaging_const: f64, quant_min: i64,
+        quant_max: i64, ch_axis: i64, per_row_fake_quant: bool, symmetric_quant: bool, ret0: Place, ret1: Place,
         ret2: Place, ret3: Place, ret4: Place, ret5: Place,
     ) {
         let state = State {

@@ -21,15 +21,14 @@ fn search_of(out_int32: bool, right: bool, side: Option<CText<'_>>) -> Result<Se
 abi_functions! {
     /// Returns the sorted elements along a dimension, and where each was.
     aoti_torch_cpu_sort | aoti_torch_cuda_sort(
-        tensor: TensorHandle, dim: i64, descending: bool, ret0: Place, ret1: Place,
+        tensor as self: TensorHandle, dim: i64, descending: bool, ret0: Place, ret1: Place,
     ) {
         give_both([ret0, ret1], ordering::sort_any(tensor, dim, descending)?)
     }
 
     /// As `sort`; equal elements keep their order if `stable` is set.
     aoti_torch_cpu_sort_stable | aoti_torch_cuda_sort_stable(
-        tensor: TensorHandle, stable: Option<bool>, dim: i64, descending: bool, ret0: Place,
-        ret1: Place,
+        tensor as self: TensorHandle, stable: Option<bool>, dim: i64, descending: bool, ret0: Place, ret1: Place,
     ) {
         let sorted = match stable == Some(true) {
             true => ordering::sort(tensor, dim, descending)?,
@@ -40,8 +39,7 @@ abi_functions! {
 
     /// Returns the `k` largest or smallest elements along a dimension, and where each was.
     aoti_torch_cpu_topk | aoti_torch_cuda_topk(
-        tensor: TensorHandle, k: i64, dim: i64, largest: bool, sorted: bool, ret0: Place,
-        ret1: Place,
+        tensor as self: TensorHandle, k: i64, dim: i64, largest: bool, sorted: bool, ret0: Place, ret1: Place,
     ) {
         let top = ordering::topk(tensor, k, dim, largest, sorted)?;
         give_both([ret0, ret1], top)
@@ -49,32 +47,32 @@ abi_functions! {
 
     /// Returns the `k`-th smallest element along a dimension, counted from 1, and where it was.
     aoti_torch_cpu_kthvalue | aoti_torch_cuda_kthvalue(
-        tensor: TensorHandle, k: i64, dim: i64, keepdim: bool, ret0: Place, ret1: Place,
+        tensor as self: TensorHandle, k: i64, dim: i64, keepdim: bool, ret0: Place, ret1: Place,
     ) {
         give_both([ret0, ret1], ordering::kthvalue(tensor, k, dim, keepdim)?)
     }
 
     /// Returns the element that occurs most often along a dimension, and its last place.
     aoti_torch_cpu_mode | aoti_torch_cuda_mode(
-        tensor: TensorHandle, dim: i64, keepdim: bool, ret0: Place, ret1: Place,
+        tensor as self: TensorHandle, dim: i64, keepdim: bool, ret0: Place, ret1: Place,
     ) {
         give_both([ret0, ret1], ordering::mode(tensor, dim, keepdim)?)
     }
 
     /// Returns the median of all elements.
-    aoti_torch_cpu_median | aoti_torch_cuda_median(tensor: TensorHandle, ret0: Place) {
+    aoti_torch_cpu_median | aoti_torch_cuda_median(tensor as self: TensorHandle, ret0: Place) {
         give(ret0, ordering::median(tensor)?)
     }
 
     /// Returns the median of all elements that are no NaN.
-    aoti_torch_cpu_nanmedian | aoti_torch_cuda_nanmedian(tensor: TensorHandle, ret0: Place) {
+    aoti_torch_cpu_nanmedian | aoti_torch_cuda_nanmedian(tensor as self: TensorHandle, ret0: Place) {
         give(ret0, ordering::nanmedian(tensor)?)
     }
 
     /// Returns where values belong in sorted lines.
     aoti_torch_cpu_searchsorted_Tensor | aoti_torch_cuda_searchsorted_Tensor(
-        sorted_sequence: TensorHandle, tensor: TensorHandle, out_int32: bool, right: bool,
-        side: Option<CText>, sorter: Option<TensorHandle>, ret0: Place,
+        sorted_sequence: TensorHandle, tensor as self: TensorHandle, out_int32: bool, right: bool, side: Option<CText>,
+        sorter: Option<TensorHandle>, ret0: Place,
     ) {
         let search = search_of(out_int32, right, side)?;
         let found = search::search_sorted(sorted_sequence, tensor, sorter, search)?;
@@ -93,7 +91,7 @@ abi_functions! {
 
     /// Returns the bucket of each value, whose boundaries are sorted.
     aoti_torch_cpu_bucketize_Tensor | aoti_torch_cuda_bucketize_Tensor(
-        tensor: TensorHandle, boundaries: TensorHandle, out_int32: bool, right: bool, ret0: Place,
+        tensor as self: TensorHandle, boundaries: TensorHandle, out_int32: bool, right: bool, ret0: Place,
     ) {
         let search = Search::new(right, None, out_int32)?;
         give(ret0, search::search_sorted(boundaries, tensor, None, search)?)
@@ -108,7 +106,7 @@ abi_functions! {
 
     /// Returns how many elements are in each of the bins.
     aoti_torch_cpu_histc | aoti_torch_cuda_histc(
-        tensor: TensorHandle, bins: i64, min: f64, max: f64, ret0: Place,
+        tensor as self: TensorHandle, bins: i64, min: f64, max: f64, ret0: Place,
     ) {
         give(ret0, counting::histc(tensor, bins, min, max)?)
     }
@@ -122,8 +120,8 @@ abi_functions! {
 
     /// Returns the counts of elements between equally distant edges, and the edges. PyTorch has this for the CPU alone.
     aoti_torch_cpu_histogram_bin_ct(
-        tensor: TensorHandle, bins: i64, range: Option<&[f64]>, weight: Option<TensorHandle>,
-        density: bool, ret0: Place, ret1: Place,
+        tensor as self: TensorHandle, bins: i64, range: Option<&[f64]>, weight: Option<TensorHandle>, density: bool,
+        ret0: Place, ret1: Place,
     ) {
         let range = range.unwrap_or_default();
         let bins = counting::Bins { bins, range, weight, is_density: density };
@@ -132,8 +130,8 @@ abi_functions! {
 
     /// Returns how many rows are in each of the bins that all dimensions make.
     aoti_torch_cpu__histogramdd_from_bin_cts(
-        tensor: TensorHandle, bins: &[i64], range: Option<&[f64]>, weight: Option<TensorHandle>,
-        density: bool, ret0: Place,
+        tensor as self: TensorHandle, bins: &[i64], range: Option<&[f64]>, weight: Option<TensorHandle>, density: bool,
+        ret0: Place,
     ) {
         let range = range.unwrap_or_default();
         let rows = RowCounting { bins, range, weight, is_density: density };

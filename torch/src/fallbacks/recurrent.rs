@@ -38,7 +38,7 @@ abi_functions! {
         input: TensorHandle, weight: &[TensorHandle], weight_stride0: i64,
         weight_buf: Option<TensorHandle>, hx: TensorHandle, cx: Option<TensorHandle>, mode: i64,
         hidden_size: i64, proj_size: i64, num_layers: i64, batch_first: bool, dropout: f64,
-        train: bool, bidirectional: bool, batch_sizes: &[i64], _dropout_state: Option<TensorHandle>,
+        train: bool, bidirectional: bool, batch_sizes: &[i64], _dropout_state as dropout_state: Option<TensorHandle>,
         ret0: Place, ret1: Place, ret2: Place, ret3: Place, ret4: Place,
     ) {
         if dropout != 0.0 && train && num_layers > 1 {
@@ -79,11 +79,10 @@ abi_functions! {
     /// cells, and nothing for a backward pass. PyTorch's decomposition of an LSTM on the CPU calls it. The ABI has no
     /// such function of CUDA.
     aoti_torch_cpu_mkldnn_rnn_layer(
-        input: TensorHandle, weight0: TensorHandle, weight1: TensorHandle, weight2: TensorHandle,
-        weight3: TensorHandle, hx: TensorHandle, cx: TensorHandle, reverse: bool,
-        batch_sizes: &[i64], mode: i64, hidden_size: i64, num_layers: i64, has_biases: bool,
-        bidirectional: bool, batch_first: bool, train: bool, ret0: Place, ret1: Place, ret2: Place,
-        ret3: Place,
+        input: TensorHandle, weight0: TensorHandle, weight1: TensorHandle, weight2: TensorHandle, weight3: TensorHandle,
+        hx as hx_: TensorHandle, cx as cx_: TensorHandle, reverse: bool, batch_sizes: &[i64], mode: i64,
+        hidden_size: i64, num_layers: i64, has_biases: bool, bidirectional: bool, batch_first: bool, train: bool,
+        ret0: Place, ret1: Place, ret2: Place, ret3: Place,
     ) {
         if num_layers != 1 || bidirectional {
             return Err(Error::invalid_argument(format!(

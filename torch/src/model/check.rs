@@ -4,12 +4,14 @@ use super::description::Slot;
 use crate::error::{Error, Result};
 use crate::sconce::api;
 
-/// Refuses another number of tensors than the model has.
+/// Refuses another number of tensors than the model has; `what` is `input` or `output`.
 pub fn count(what: &str, given: usize, wanted: usize) -> Result<()> {
     if given == wanted {
         return Ok(());
     }
-    Err(Error::invalid_argument(format!("{given} {what} were passed; the model has {wanted}")))
+    Err(Error::invalid_argument(format!(
+        "{what}_count is {given}; the model has {wanted} {what}s, which sconce_model_describe lists"
+    )))
 }
 
 /// What an input must be or an output is, as `float32[2..64, 256] on cuda:0`.

@@ -128,7 +128,7 @@ pub fn find(slots: &[Slot], what: &str, name: &str) -> Result<usize> {
         let names: Vec<&str> = slots.iter().map(|slot| slot.name.as_str()).collect();
         let has_names = !names.iter().all(|name| is_generated(name));
         Error::invalid_argument(format!(
-            "the model has no {what} {name:?}; it has {}{}",
+            "name: the model has no {what} {name:?}; it has {}{}",
             if names.is_empty() { "none".to_owned() } else { names.join(", ") },
             if names.is_empty() || has_names {
                 ""
@@ -236,7 +236,7 @@ mod tests {
         };
         let lost = why(&["arg0_1", "arg12_1"], "x");
         assert!(
-            lost.starts_with("the model has no input \"x\"; it has arg0_1, arg12_1. "),
+            lost.starts_with("name: the model has no input \"x\"; it has arg0_1, arg12_1. "),
             "{lost}"
         );
         assert!(lost.contains("does not have the program's own names"), "{lost}");

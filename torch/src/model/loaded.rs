@@ -178,7 +178,7 @@ impl Model {
     /// What the inputs are; refuses those that the model does not take.
     pub(super) fn check(&self, inputs: &[TensorHandle]) -> Result<Facts> {
         let slots = &self.description.inputs;
-        check::count("inputs", inputs.len(), slots.len())?;
+        check::count("input", inputs.len(), slots.len())?;
         let facts = Facts::of(inputs)?;
         self.checks.check(&facts, slots, inputs)?;
         Ok(facts)
@@ -187,7 +187,7 @@ impl Model {
     /// The inputs of a run where the model takes them, in the order of elements that it was compiled for: the inputs
     /// themselves, or copies.
     pub fn arranged(&self, inputs: &[TensorHandle]) -> Result<Vec<Tensor>> {
-        check::count("inputs", inputs.len(), self.description.inputs.len())?;
+        check::count("input", inputs.len(), self.description.inputs.len())?;
         let facts = Facts::of(inputs)?;
         let arranged = |(index, &input): (usize, &TensorHandle)| {
             let place = self.checks.place(index).unwrap_or(self.device);

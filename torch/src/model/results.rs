@@ -6,6 +6,7 @@
 
 use super::constant_state::ConstantState;
 use super::description::Slot;
+use crate::abi::arguments::{GivenTensors, name_tensor};
 use crate::abi::copies::{cloned, described};
 use crate::abi::handles::another_handle;
 use crate::abi::tensors::{data_of, sizes_of, storage_of, strides_of};
@@ -136,10 +137,14 @@ pub(super) fn check_places(
     for (at, (&from, &place)) in tensors.iter().zip(places).enumerate() {
         let Some(to) = place.filter(|_| is_defined(from).unwrap_or(true)) else { continue };
         let failed = |error| misfit(at, outputs, from, place, error);
-        let (sizes, wanted) = (sizes_of(to).map_err(failed)?, sizes_of(from)?);
+        let sizes = sizes_of(to).map_err(|error| {
+            let places = || GivenTensors::of(&[(&format!("outputs[{at}]"), to)]);
+            failed(name_tensor(error, places))
+        })?;
+        let wanted = sizes_of(from)?;
         if sizes != wanted {
             return Err(failed(Error::invalid_argument(format!(
-                "the place has the sizes {sizes:?}; pass a tensor with the sizes {wanted:?}"
+                "outputs[{at}] has the sizes {sizes:?}; pass a tensor with the sizes {wanted:?}"
             ))));
         }
     }

@@ -122,6 +122,25 @@ fn types(parameters: &str) -> Vec<&str> {
     parts.into_iter().filter_map(|part| Some(part.split_once(": ")?.1.trim())).collect()
 }
 
+/// The names in C of the tensors of a function of `abi_functions!`, in order.
+fn tensors(parameters: &str) -> Vec<String> {
+    let (mut depth, mut parts) = (0, vec![String::new()]);
+    for letter in parameters.chars() {
+        depth += i32::from("<[(".contains(letter)) - i32::from(">])".contains(letter));
+        match letter {
+            ',' if depth == 0 => parts.push(String::new()),
+            _ => parts.last_mut().unwrap().push(letter),
+        }
+    }
+    let named = parts.iter().filter_map(|part| part.split_once(": "));
+    named
+        .filter(|(_, kind)| kind.contains("TensorHandle"))
+        // What a body does not use begins with an underscore here.
+        .map(|(name, _)| name.rsplit(" as ").next().unwrap().trim().trim_start_matches('_'))
+        .map(str::to_owned)
+        .collect()
+}
+
 /// Adds the functions of a source with the types of their parameters.
 fn read(source: &str, found: &mut BTreeMap<String, Vec<String>>) {
     for piece in source.split("extern \"C\" fn ").skip(1) {
@@ -131,6 +150,15 @@ fn read(source: &str, found: &mut BTreeMap<String, Vec<String>>) {
             found.insert(name.to_owned(), types(&rest[..end]).into_iter().map(of_rust).collect());
         }
     }
+    for (names, parameters) in operations(source) {
+        let kinds: Vec<_> = types(&parameters).into_iter().flat_map(of_macro).collect();
+        found.extend(names.into_iter().map(|name| (name, kinds.clone())));
+    }
+}
+
+/// The functions of a source that `abi_functions!` makes: the names of those with one body, and their parameters.
+fn operations(source: &str) -> Vec<(Vec<String>, String)> {
+    let mut found = Vec::new();
     for piece in source.split("\nabi_functions! {\n").skip(1) {
         let (block, _) = piece.split_once("\n}\n").unwrap();
         // Two long names are on two lines.
@@ -138,12 +166,11 @@ fn read(source: &str, found: &mut BTreeMap<String, Vec<String>>) {
         for function in block.split("\n    aoti_torch_").skip(1) {
             let (names, rest) = function.split_once('(').unwrap();
             let (parameters, _) = rest.split_once(") {").unwrap();
-            let kinds: Vec<_> = types(parameters).into_iter().flat_map(of_macro).collect();
-            for name in format!("aoti_torch_{names}").split(" | ") {
-                found.insert(name.to_owned(), kinds.clone());
-            }
+            let names = format!("aoti_torch_{names}").split(" | ").map(str::to_owned).collect();
+            found.push((names, parameters.to_owned()));
         }
     }
+    found
 }
 
 /// Reads all sources in a folder and below it.
@@ -163,6 +190,51 @@ fn are_one(first: &str, second: &str) -> bool {
     first == second
         || (first == OPAQUE && is_pointer(second))
         || (second == OPAQUE && is_pointer(first))
+}
+
+/// Failures name the tensor that is wrong, as the header does.
+#[test]
+fn operations_have_the_headers_names_of_tensors() {
+    let mut sources = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => sources.push(std::fs::read_to_string(path).unwrap()),
+            }
+        }
+    }
+    let declared: BTreeMap<&str, Vec<&str>> = FUNCTIONS
+        .lines()
+        .filter_map(|line| line.strip_suffix(')')?.split_once('('))
+        .map(|(name, parameters)| {
+            let parameters = parameters.split(", ").filter_map(|one| one.rsplit_once(' '));
+            let is_result = |kind: &str, name: &str| {
+                name.starts_with("ret") || (kind, name) == ("Tensor*", "out")
+            };
+            let tensors = parameters
+                .filter(|(kind, name)| kind.starts_with("Tensor") && !is_result(kind, name))
+                .map(|(_, name)| name.trim_start_matches('_'));
+            (name, tensors.collect())
+        })
+        .collect();
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for source in &sources {
+        for (names, parameters) in operations(source) {
+            let own = tensors(&parameters);
+            for name in names {
+                let Some(declared) = declared.get(name.as_str()) else { continue };
+                compared += own.len();
+                if own != *declared {
+                    wrong.push(format!("{name}\n  here       {own:?}\n  in headers {declared:?}"));
+                }
+            }
+        }
+    }
+    assert!(compared > 600, "the sources were not understood: {compared} tensors");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

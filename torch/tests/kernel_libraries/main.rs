@@ -173,13 +173,13 @@ fn operators_of_a_library_are_found_and_called() {
 
     for (arguments, wanted) in [
         (vec![], "the argument x of sample::scaled"),
-        (vec![tensor_value(x); 4], "which takes 3"),
+        (vec![tensor_value(x); 4], "argument_count is 4; sample::scaled takes 3"),
         (vec![integer(1)], "the argument x is an integer; its type is Tensor"),
-        (vec![tensor_value(12345)], "tensor"),
+        (vec![tensor_value(12345)], "arguments[0].tensor is not a tensor"),
         (vec![tensor_value(x), text(c"2")], "the argument factor is a text; its type is float"),
         (vec![tensor_value(x), real(1.0), text(c"throw")], "the mode says to throw"),
         (vec![tensor_value(x), real(1.0), text(c"odd")], "no std::exception"),
-        (vec![Value { kind: 77, ..NOTHING }], "77 is no kind of value"),
+        (vec![Value { kind: 77, ..NOTHING }], "arguments[0].kind is 77, which is no kind of value"),
     ] {
         let why = call(scaled, &arguments).unwrap_err();
         assert!(why.contains(wanted), "{why}");

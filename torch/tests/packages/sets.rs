@@ -213,12 +213,19 @@ fn constants_that_do_not_fit_are_refused_in_words() {
         (&[("w", integers)], "int32[2, 3] on cpu was passed"),
         (&[("layer.weight", right), ("w", right)], "\"w\" is passed twice in one call"),
         (&[("layer.shift", three), ("layer.weight", turned)], "which is float32[2, 3]"),
-        (&[("weight", right)], "the model has no constant \"weight\""),
+        (&[("weight", right)], "names[0]: the model has no constant \"weight\""),
+        (&[("layer.weight", right), ("x", right)], "names[1]: the model has no constant \"x\""),
+        (&[("layer.weight", 0)], "tensors[0] is NULL"),
+        (&[("layer.weight", right), ("b", 12345)], "tensors[1] is not a tensor"),
     ] {
         for inactive in [false, true] {
             let why = update(model, given, inactive).unwrap_err();
             assert!(why.contains(words), "expected {words:?} in {why:?}");
         }
+    }
+    for (input, words) in [(0, "inputs[0] is NULL"), (12345, "inputs[0] is not a tensor")] {
+        let why = run(model, input).unwrap_err();
+        assert!(why.contains(words), "expected {words:?} in {why:?}");
     }
     assert_eq!(
         sum(model).unwrap(),

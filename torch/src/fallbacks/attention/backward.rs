@@ -55,11 +55,10 @@ abi_functions! {
     /// Returns the gradients of query, keys and values, whose positions lie before the heads in memory, and that of the
     /// bias if it is wanted.
     aoti_torch_cuda__scaled_dot_product_efficient_attention_backward(
-        grad_out: TensorHandle, query: TensorHandle, key: TensorHandle, value: TensorHandle,
-        attn_bias: TensorHandle, out: TensorHandle, logsumexp: TensorHandle,
-        _philox_seed: TensorHandle, _philox_offset: TensorHandle, dropout_p: f64,
-        grad_input_mask: [bool; 4], is_causal: bool, scale: Option<f64>, ret0: Place, ret1: Place,
-        ret2: Place, ret3: Place,
+        grad_out as grad_out_: TensorHandle, query: TensorHandle, key: TensorHandle, value: TensorHandle,
+        attn_bias: TensorHandle, out: TensorHandle, logsumexp: TensorHandle, _philox_seed: TensorHandle,
+        _philox_offset: TensorHandle, dropout_p: f64, grad_input_mask: [bool; 4], is_causal: bool, scale: Option<f64>,
+        ret0: Place, ret1: Place, ret2: Place, ret3: Place,
     ) {
         refuse_dropout(dropout_p)?;
         let with_bias = grad_input_mask[3];

@@ -29,7 +29,7 @@ use crate::sconce::{Tensor, api, operations};
 abi_functions! {
     /// Returns `self + alpha * other`.
     aoti_torch_cpu_add_Scalar | aoti_torch_cuda_add_Scalar(
-        tensor: TensorHandle, other: f64, alpha: f64, ret0: Place,
+        tensor as self: TensorHandle, other: f64, alpha: f64, ret0: Place,
     ) {
         let sum = combine(api::SCONCE_BINARY_ADD, Handle(tensor), Number(other), alpha)?;
         give(ret0, sum)
@@ -37,7 +37,7 @@ abi_functions! {
 
     /// Returns `self + alpha * other`.
     aoti_torch_cpu_add_Tensor | aoti_torch_cuda_add_Tensor(
-        tensor: TensorHandle, other: TensorHandle, alpha: f64, ret0: Place,
+        tensor as self: TensorHandle, other: TensorHandle, alpha: f64, ret0: Place,
     ) {
         let sum = combine(api::SCONCE_BINARY_ADD, Handle(tensor), Handle(other), alpha)?;
         give(ret0, sum)
@@ -45,7 +45,7 @@ abi_functions! {
 
     /// Returns `self * other`.
     aoti_torch_cpu_mul_Scalar | aoti_torch_cuda_mul_Scalar(
-        tensor: TensorHandle, other: f64, ret0: Place,
+        tensor as self: TensorHandle, other: f64, ret0: Place,
     ) {
         let product = combine(api::SCONCE_BINARY_MUL, Handle(tensor), Number(other), 1.0)?;
         give(ret0, product)
@@ -53,7 +53,7 @@ abi_functions! {
 
     /// Returns `self * other`.
     aoti_torch_cpu_mul_Tensor | aoti_torch_cuda_mul_Tensor(
-        tensor: TensorHandle, other: TensorHandle, ret0: Place,
+        tensor as self: TensorHandle, other: TensorHandle, ret0: Place,
     ) {
         let product = combine(api::SCONCE_BINARY_MUL, Handle(tensor), Handle(other), 1.0)?;
         give(ret0, product)
@@ -61,7 +61,7 @@ abi_functions! {
 
     /// Returns the greatest common divisors of whole numbers.
     aoti_torch_cpu_gcd | aoti_torch_cuda_gcd(
-        tensor: TensorHandle, other: TensorHandle, ret0: Place,
+        tensor as self: TensorHandle, other: TensorHandle, ret0: Place,
     ) {
         give(ret0, gcd(tensor, other)?)
     }
@@ -78,7 +78,7 @@ abi_functions! {
 
     /// Returns a tensor to the power of a number.
     aoti_torch_cpu_pow_Tensor_Scalar | aoti_torch_cuda_pow_Tensor_Scalar(
-        tensor: TensorHandle, exponent: f64, ret0: Place,
+        tensor as self: TensorHandle, exponent: f64, ret0: Place,
     ) {
         let power = combine(api::SCONCE_BINARY_POW, Handle(tensor), Number(exponent), 1.0)?;
         give(ret0, power)
@@ -86,25 +86,25 @@ abi_functions! {
 
     /// Returns a tensor to the powers of another.
     aoti_torch_cpu_pow_Tensor_Tensor | aoti_torch_cuda_pow_Tensor_Tensor(
-        tensor: TensorHandle, exponent: TensorHandle, ret0: Place,
+        tensor as self: TensorHandle, exponent: TensorHandle, ret0: Place,
     ) {
         let power = combine(api::SCONCE_BINARY_POW, Handle(tensor), Handle(exponent), 1.0)?;
         give(ret0, power)
     }
 
     /// Sets all elements to a number.
-    aoti_torch_cpu_fill__Scalar | aoti_torch_cuda_fill__Scalar(tensor: TensorHandle, value: f64) {
+    aoti_torch_cpu_fill__Scalar | aoti_torch_cuda_fill__Scalar(tensor as self: TensorHandle, value: f64) {
         operations::fill(tensor, &real(value))
     }
 
     /// Returns the sizes of numbers, without their signs.
-    aoti_torch_cpu_abs | aoti_torch_cuda_abs(tensor: TensorHandle, ret0: Place) {
+    aoti_torch_cpu_abs | aoti_torch_cuda_abs(tensor as self: TensorHandle, ret0: Place) {
         let sizes = operations::unary(api::SCONCE_UNARY_ABS, &Tensor::retained(tensor)?)?;
         give(ret0, sizes)
     }
 
     /// Returns the angles of real numbers: 0 or π.
-    aoti_torch_cpu_angle | aoti_torch_cuda_angle(tensor: TensorHandle, ret0: Place) {
+    aoti_torch_cpu_angle | aoti_torch_cuda_angle(tensor as self: TensorHandle, ret0: Place) {
         give(ret0, angle(tensor)?)
     }
 
@@ -125,8 +125,7 @@ abi_functions! {
 
     /// Returns the gradient of `soft_margin_loss` for its input.
     aoti_torch_cpu_soft_margin_loss_backward | aoti_torch_cuda_soft_margin_loss_backward(
-        grad_output: TensorHandle, tensor: TensorHandle, target: TensorHandle, reduction: i64,
-        ret0: Place,
+        grad_output: TensorHandle, tensor as self: TensorHandle, target: TensorHandle, reduction: i64, ret0: Place,
     ) {
         let result = soft_margin_backward(grad_output, tensor, target, reduction)?;
         give(ret0, result)

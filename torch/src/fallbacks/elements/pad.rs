@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use crate::abi::arguments::{CText, list, optional};
+use crate::abi::arguments::{CText, list, optional, with_tensors};
 use crate::abi::handles::return_tensor;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
@@ -181,7 +181,7 @@ fn padded_as(
 abi_functions! {
     /// As [`aoti_torch_aten_pad`].
     aoti_torch_cpu_pad | aoti_torch_cuda_pad(
-        tensor: TensorHandle, pad: &[i64], mode: CText, value: Option<f64>, ret0: Place,
+        tensor as self: TensorHandle, pad: &[i64], mode: CText, value: Option<f64>, ret0: Place,
     ) {
         give(ret0, padded_as(tensor, pad, mode, value)?)
     }
@@ -206,7 +206,8 @@ pub unsafe extern "C" fn aoti_torch_aten_pad(
         let pad = unsafe { list(pad, pad_len, "pad") };
         // SAFETY: `value` is an optional argument of the ABI: NULL, or the address of a value.
         let value = unsafe { optional(value) };
-        let result = pad.and_then(|pad| padded_as(this, pad, mode, value));
+        let padded = |pad| with_tensors(&[("self", this)], || padded_as(this, pad, mode, value));
+        let result = pad.and_then(padded);
         result.map_err(|error| error.within("aten::pad"))
     };
     return_tensor(ret0, "ret0", make)

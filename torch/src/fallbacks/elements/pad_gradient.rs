@@ -88,14 +88,14 @@ fn replicated(
 abi_functions! {
     /// Returns the gradient of padding the last dimension with its outermost elements.
     aoti_torch_cpu_replication_pad1d_backward | aoti_torch_cuda_replication_pad1d_backward(
-        grad_output: TensorHandle, tensor: TensorHandle, padding: &[i64], ret0: Place,
+        grad_output: TensorHandle, tensor as self: TensorHandle, padding: &[i64], ret0: Place,
     ) {
         give(ret0, replicated(grad_output, tensor, padding, 1)?)
     }
 
     /// Returns the gradient of padding the last two dimensions with their outermost elements.
     aoti_torch_cpu_replication_pad2d_backward | aoti_torch_cuda_replication_pad2d_backward(
-        grad_output: TensorHandle, tensor: TensorHandle, padding: &[i64], ret0: Place,
+        grad_output: TensorHandle, tensor as self: TensorHandle, padding: &[i64], ret0: Place,
     ) {
         give(ret0, replicated(grad_output, tensor, padding, 2)?)
     }

@@ -35,9 +35,9 @@ fn combined(
 abi_functions! {
     /// Returns the convolution of images with a filter, and a function of each element.
     aoti_torch_cpu_mkldnn__convolution_pointwise(
-        images: TensorHandle, filter: TensorHandle, bias: Option<TensorHandle>, padding: &[i64],
-        stride: &[i64], dilation: &[i64], groups: i64, attr: CText, scalars: [Option<f64>],
-        algorithm: Option<CText>, ret0: Place,
+        images as X: TensorHandle, filter as W: TensorHandle, bias as B: Option<TensorHandle>, padding: &[i64],
+        stride: &[i64], dilation: &[i64], groups: i64, attr: CText, scalars: [Option<f64>], algorithm: Option<CText>,
+        ret0: Place,
     ) {
         let after = After::only(function_of(Some(attr), &scalars, algorithm)?);
         let moved = Movement::read(images, [stride, padding, dilation], groups)?;
@@ -47,10 +47,9 @@ abi_functions! {
 
     /// Returns the convolution of images with a filter, combined with another tensor, and a function of each element.
     aoti_torch_cpu_mkldnn__convolution_pointwise_binary(
-        images: TensorHandle, other: TensorHandle, filter: TensorHandle, bias: Option<TensorHandle>,
-        padding: &[i64], stride: &[i64], dilation: &[i64], groups: i64, binary_attr: CText,
-        alpha: Option<f64>, unary_attr: Option<CText>, unary_scalars: [Option<f64>],
-        unary_algorithm: Option<CText>, ret0: Place,
+        images as X: TensorHandle, other: TensorHandle, filter as W: TensorHandle, bias as B: Option<TensorHandle>,
+        padding: &[i64], stride: &[i64], dilation: &[i64], groups: i64, binary_attr: CText, alpha: Option<f64>,
+        unary_attr: Option<CText>, unary_scalars: [Option<f64>], unary_algorithm: Option<CText>, ret0: Place,
     ) {
         let function = function_of(unary_attr, &unary_scalars, unary_algorithm);
         let after = combined(other, binary_attr, alpha, function)?;
@@ -62,10 +61,9 @@ abi_functions! {
     /// Adds the convolution of images with a filter to another tensor, applies a function to each element, and returns
     /// a further handle of that tensor.
     aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(
-        other: TensorHandle, images: TensorHandle, filter: TensorHandle, bias: Option<TensorHandle>,
-        padding: &[i64], stride: &[i64], dilation: &[i64], groups: i64, binary_attr: CText,
-        alpha: Option<f64>, unary_attr: Option<CText>, unary_scalars: [Option<f64>],
-        unary_algorithm: Option<CText>, ret0: Place,
+        other: TensorHandle, images as X: TensorHandle, filter as W: TensorHandle, bias as B: Option<TensorHandle>,
+        padding: &[i64], stride: &[i64], dilation: &[i64], groups: i64, binary_attr: CText, alpha: Option<f64>,
+        unary_attr: Option<CText>, unary_scalars: [Option<f64>], unary_algorithm: Option<CText>, ret0: Place,
     ) {
         let function = function_of(unary_attr, &unary_scalars, unary_algorithm);
         let after = combined(other, binary_attr, alpha, function)?;
@@ -77,9 +75,9 @@ abi_functions! {
 
     /// Returns the transposed convolution of images with a filter, and a function of each element.
     aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(
-        images: TensorHandle, filter: TensorHandle, bias: Option<TensorHandle>, padding: &[i64],
-        output_padding: &[i64], stride: &[i64], dilation: &[i64], groups: i64, attr: CText,
-        scalars: [Option<f64>], algorithm: Option<CText>, ret0: Place,
+        images as X: TensorHandle, filter as W: TensorHandle, bias as B: Option<TensorHandle>, padding: &[i64],
+        output_padding: &[i64], stride: &[i64], dilation: &[i64], groups: i64, attr: CText, scalars: [Option<f64>],
+        algorithm: Option<CText>, ret0: Place,
     ) {
         let moved = Movement::read(images, [stride, padding, dilation], groups)?;
         let spatial = rank_of(images)?.saturating_sub(2);
@@ -91,7 +89,7 @@ abi_functions! {
 
     /// Returns the products of the input's lines and the rows of weights, and a function of each element.
     aoti_torch_cpu__linear_pointwise(
-        input: TensorHandle, weights: TensorHandle, bias: Option<TensorHandle>, attr: CText,
+        input as X: TensorHandle, weights as W: TensorHandle, bias as B: Option<TensorHandle>, attr: CText,
         scalars: [Option<f64>], algorithm: Option<CText>, ret0: Place,
     ) {
         let after = After::only(function_of(Some(attr), &scalars, algorithm)?);
@@ -100,7 +98,7 @@ abi_functions! {
 
     /// Returns the products of the input's lines and the rows of weights, combined with another tensor.
     aoti_torch_cpu__linear_pointwise_binary(
-        input: TensorHandle, other: TensorHandle, weights: TensorHandle, bias: Option<TensorHandle>,
+        input as X: TensorHandle, other: TensorHandle, weights as W: TensorHandle, bias as B: Option<TensorHandle>,
         attr: CText, ret0: Place,
     ) {
         let combination = Combination::of(&attr.text())?;
@@ -119,8 +117,8 @@ abi_functions! {
     /// Returns the products of the input's lines and the rows of weights, of which MKL has a packed copy that is not
     /// read.
     aoti_torch_cpu__mkl_linear(
-        input: TensorHandle, _packed: TensorHandle, weights: TensorHandle,
-        bias: Option<TensorHandle>, _prepack_batch_size: i64, ret0: Place,
+        input as X: TensorHandle, _packed as W: TensorHandle, weights as origin_W: TensorHandle,
+        bias as B: Option<TensorHandle>, _prepack_batch_size: i64, ret0: Place,
     ) {
         let made = linear(input, weights, bias, After::only(Activation::None))?;
         give(ret0, made)

@@ -23,11 +23,10 @@ fn of_result(factor: f64, zero_point: i64, dtype: Option<i32>) -> Result<(Scale,
 abi_functions! {
     /// Returns the product of integers with the columns of weights, and a function of each element.
     aoti_torch_cpu__qlinear_pointwise_tensor(
-        input: TensorHandle, act_scale: TensorHandle, act_zero_point: TensorHandle,
-        weights: TensorHandle, weight_scales: TensorHandle, _weight_zero_points: TensorHandle,
-        bias: Option<TensorHandle>, output_scale: f64, output_zero_point: i64,
-        output_dtype: Option<i32>, post_op_name: CText, post_op_args: [Option<f64>],
-        post_op_algorithm: CText, ret0: Place,
+        input as X: TensorHandle, act_scale: TensorHandle, act_zero_point: TensorHandle,
+        weights as onednn_weight: TensorHandle, weight_scales: TensorHandle, _weight_zero_points: TensorHandle,
+        bias as B: Option<TensorHandle>, output_scale: f64, output_zero_point: i64, output_dtype: Option<i32>,
+        post_op_name: CText, post_op_args: [Option<f64>], post_op_algorithm: CText, ret0: Place,
     ) {
         let activation = function_of(Some(post_op_name), &post_op_args, Some(post_op_algorithm))?;
         let (scale, dtype) = of_result(output_scale, output_zero_point, output_dtype)?;
@@ -40,12 +39,11 @@ abi_functions! {
     /// Returns the product of integers with the columns of weights, another tensor added, and a function of each
     /// element.
     aoti_torch_cpu__qlinear_pointwise_binary_tensor(
-        input: TensorHandle, act_scale: TensorHandle, act_zero_point: TensorHandle,
-        weights: TensorHandle, weight_scales: TensorHandle, _weight_zero_points: TensorHandle,
-        other: Option<TensorHandle>, bias: Option<TensorHandle>, output_scale: f64,
-        output_zero_point: i64, output_dtype: Option<i32>, other_scale: f64, other_zero_point: i64,
-        binary_post_op: CText, binary_alpha: f64, unary_post_op: CText,
-        unary_post_op_args: [Option<f64>], unary_post_op_algorithm: CText, ret0: Place,
+        input as X: TensorHandle, act_scale: TensorHandle, act_zero_point: TensorHandle,
+        weights as onednn_weight: TensorHandle, weight_scales: TensorHandle, _weight_zero_points: TensorHandle,
+        other: Option<TensorHandle>, bias as B: Option<TensorHandle>, output_scale: f64, output_zero_point: i64,
+        output_dtype: Option<i32>, other_scale: f64, other_zero_point: i64, binary_post_op: CText, binary_alpha: f64,
+        unary_post_op: CText, unary_post_op_args: [Option<f64>], unary_post_op_algorithm: CText, ret0: Place,
     ) {
         let (name, algorithm) = (Some(unary_post_op), Some(unary_post_op_algorithm));
         let activation = function_of(name, &unary_post_op_args, algorithm)?;
@@ -61,11 +59,11 @@ abi_functions! {
 
     /// Returns the convolution of images of integers with a filter, and a function of each element.
     aoti_torch_cpu__qconv_pointwise_tensor(
-        images: TensorHandle, act_scale: TensorHandle, act_zero_point: TensorHandle,
-        filter: TensorHandle, weight_scales: TensorHandle, _weight_zero_points: TensorHandle,
-        bias: Option<TensorHandle>, stride: &[i64], padding: &[i64], dilation: &[i64], groups: i64,
-        output_scale: f64, output_zero_point: i64, output_dtype: Option<i32>, attr: CText,
-        post_op_args: [Option<f64>], algorithm: Option<CText>, ret0: Place,
+        images as X: TensorHandle, act_scale: TensorHandle, act_zero_point: TensorHandle,
+        filter as onednn_weight: TensorHandle, weight_scales: TensorHandle, _weight_zero_points: TensorHandle,
+        bias as B: Option<TensorHandle>, stride: &[i64], padding: &[i64], dilation: &[i64], groups: i64,
+        output_scale: f64, output_zero_point: i64, output_dtype: Option<i32>, attr: CText, post_op_args: [Option<f64>],
+        algorithm: Option<CText>, ret0: Place,
     ) {
         let moved = Movement::read(images, [stride, padding, dilation], groups)?;
         let activation = function_of(Some(attr), &post_op_args, algorithm)?;
@@ -79,13 +77,12 @@ abi_functions! {
     /// Returns the convolution of images of integers with a filter, another tensor added, and a function of each
     /// element.
     aoti_torch_cpu__qconv2d_pointwise_binary_tensor(
-        images: TensorHandle, act_scale: TensorHandle, act_zero_point: TensorHandle,
-        filter: TensorHandle, weight_scales: TensorHandle, _weight_zero_points: TensorHandle,
-        accum: TensorHandle, bias: Option<TensorHandle>, stride: &[i64], padding: &[i64],
-        dilation: &[i64], groups: i64, output_scale: f64, output_zero_point: i64,
-        output_dtype: Option<i32>, accum_scale: f64, accum_zero_point: i64, binary_attr: CText,
-        alpha: Option<f64>, unary_attr: Option<CText>, unary_scalars: [Option<f64>],
-        unary_algorithm: Option<CText>, ret0: Place,
+        images as X: TensorHandle, act_scale: TensorHandle, act_zero_point: TensorHandle,
+        filter as onednn_weight: TensorHandle, weight_scales: TensorHandle, _weight_zero_points: TensorHandle,
+        accum: TensorHandle, bias as B: Option<TensorHandle>, stride: &[i64], padding: &[i64], dilation: &[i64],
+        groups: i64, output_scale: f64, output_zero_point: i64, output_dtype: Option<i32>, accum_scale: f64,
+        accum_zero_point: i64, binary_attr: CText, alpha: Option<f64>, unary_attr: Option<CText>,
+        unary_scalars: [Option<f64>], unary_algorithm: Option<CText>, ret0: Place,
     ) {
         let moved = Movement::read(images, [stride, padding, dilation], groups)?;
         let activation = function_of(unary_attr, &unary_scalars, unary_algorithm)?;

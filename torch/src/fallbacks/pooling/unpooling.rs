@@ -57,15 +57,15 @@ fn unpooled(
 abi_functions! {
     /// Returns images with zeros and, where `max_pool2d` found them, the largest elements.
     aoti_torch_cpu_max_unpool2d | aoti_torch_cuda_max_unpool2d(
-        tensor: TensorHandle, indices: TensorHandle, output_size: &[i64], ret0: Place,
+        tensor as self: TensorHandle, indices: TensorHandle, output_size: &[i64], ret0: Place,
     ) {
         give(ret0, unpooled(tensor, indices, output_size, 2)?)
     }
 
     /// Returns volumes with zeros and, where `max_pool3d` found them, the largest elements.
     aoti_torch_cpu_max_unpool3d | aoti_torch_cuda_max_unpool3d(
-        tensor: TensorHandle, indices: TensorHandle, output_size: &[i64], stride: &[i64],
-        padding: &[i64], ret0: Place,
+        tensor as self: TensorHandle, indices: TensorHandle, output_size: &[i64], stride: &[i64], padding: &[i64],
+        ret0: Place,
     ) {
         // They decide nothing, as in PyTorch, which checks them all the same.
         if stride.len() != 3 || padding.len() != 3 || stride.iter().any(|&step| step < 1) {

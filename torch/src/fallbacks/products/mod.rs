@@ -18,26 +18,30 @@ use crate::sconce::{Tensor, api, check};
 
 abi_functions! {
     /// Writes `first @ second` of two matrices to `out`.
-    aoti_torch_cpu_mm_out | aoti_torch_cuda_mm_out(out: TensorHandle, first: TensorHandle, second: TensorHandle) {
+    aoti_torch_cpu_mm_out | aoti_torch_cuda_mm_out(
+        out: TensorHandle, first as self: TensorHandle, second as mat2: TensorHandle,
+    ) {
         operations::mm_out(first, second, out)
     }
 
     /// Writes `beta * tensor + alpha * (first @ second)` to `out`.
     aoti_torch_cpu_addmm_out | aoti_torch_cuda_addmm_out(
-        out: TensorHandle, tensor: TensorHandle, first: TensorHandle, second: TensorHandle,
+        out: TensorHandle, tensor as self: TensorHandle, first as mat1: TensorHandle, second as mat2: TensorHandle,
         beta: f64, alpha: f64,
     ) {
         with_precision(|| check(api::sconce_tensor_addmm_out(tensor, first, second, beta, alpha, out)))
     }
 
     /// Writes the products of two batches of matrices to `out`.
-    aoti_torch_cpu_bmm_out | aoti_torch_cuda_bmm_out(out: TensorHandle, first: TensorHandle, second: TensorHandle) {
+    aoti_torch_cpu_bmm_out | aoti_torch_cuda_bmm_out(
+        out: TensorHandle, first as self: TensorHandle, second as mat2: TensorHandle,
+    ) {
         with_precision(|| check(api::sconce_tensor_bmm_out(first, second, out)))
     }
 
     /// Writes `beta * tensor + alpha * (first @ second)` of batches of matrices to `out`.
     aoti_torch_cpu_baddbmm_out | aoti_torch_cuda_baddbmm_out(
-        out: TensorHandle, tensor: TensorHandle, first: TensorHandle, second: TensorHandle,
+        out: TensorHandle, tensor as self: TensorHandle, first as batch1: TensorHandle, second as batch2: TensorHandle,
         beta: f64, alpha: f64,
     ) {
         add_batches(out, tensor, [first, second], beta, alpha)
@@ -46,7 +50,7 @@ abi_functions! {
     /// Returns the products of groups of matrices. `offs` has the ends of the groups in an operand that is one matrix;
     /// `bias` must be missing.
     aoti_torch_cpu__grouped_mm | aoti_torch_cuda__grouped_mm(
-        first: TensorHandle, second: TensorHandle, offs: Option<TensorHandle>,
+        first as self: TensorHandle, second as mat2: TensorHandle, offs: Option<TensorHandle>,
         bias: Option<TensorHandle>, out_dtype: Option<i32>, ret0: Place,
     ) {
         let dtype = out_dtype.map(dtype_of).transpose()?;
@@ -59,8 +63,8 @@ abi_functions! {
 
     /// Returns `beta * tensor + alpha * s`, where `s` is the sum of the products of two batches of matrices.
     aoti_torch_cpu_addbmm | aoti_torch_cuda_addbmm(
-        tensor: TensorHandle, first: TensorHandle, second: TensorHandle, beta: f64, alpha: f64,
-        ret0: Place,
+        tensor as self: TensorHandle, first as batch1: TensorHandle, second as batch2: TensorHandle, beta: f64,
+        alpha: f64, ret0: Place,
     ) {
         let (left, right) = (sizes_of(first)?, sizes_of(second)?);
         let ([batch, rows, inner], [other, depth, columns]) = (&left[..], &right[..]) else {
@@ -82,8 +86,7 @@ abi_functions! {
 
     /// Returns `beta * tensor + alpha * (mat @ vec)` of a matrix and a vector.
     aoti_torch_cpu_addmv | aoti_torch_cuda_addmv(
-        tensor: TensorHandle, mat: TensorHandle, vec: TensorHandle, beta: f64, alpha: f64,
-        ret0: Place,
+        tensor as self: TensorHandle, mat: TensorHandle, vec: TensorHandle, beta: f64, alpha: f64, ret0: Place,
     ) {
         let (matrix, vector) = (sizes_of(mat)?, sizes_of(vec)?);
         if matrix.len() != 2 || vector.len() != 1 || matrix[1] != vector[0] {
@@ -105,7 +108,7 @@ abi_functions! {
     /// Returns `beta * tensor + alpha * (first @ second)` of matrices, through GELU if `use_gelu` is not 0, else
     /// through ReLU.
     aoti_torch_cpu__addmm_activation | aoti_torch_cuda__addmm_activation(
-        tensor: TensorHandle, first: TensorHandle, second: TensorHandle, beta: f64, alpha: f64,
+        tensor as self: TensorHandle, first as mat1: TensorHandle, second as mat2: TensorHandle, beta: f64, alpha: f64,
         use_gelu: bool, ret0: Place,
     ) {
         let sum = operations::addmm(tensor, [first, second], beta, alpha)?;

@@ -17,8 +17,8 @@ use crate::sconce::tensor::TensorHandle;
 abi_functions! {
     /// Returns the product of a matrix with rows of weights of 4 bits, which were packed for a CPU.
     aoti_torch_cpu__weight_int4pack_mm_cpu_tensor(
-        input: TensorHandle, weights: TensorHandle, group_size: TensorHandle,
-        scales_and_zeros: TensorHandle, ret0: Place,
+        input as X: TensorHandle, weights as w: TensorHandle, group_size as qGroupSize: TensorHandle,
+        scales_and_zeros as qScaleAndZeros: TensorHandle, ret0: Place,
     ) {
         let group = item(group_size)?.integer;
         let made = four_bit_weights(input, weights, group, scales_and_zeros, Packing::of_process())?;
@@ -27,8 +27,8 @@ abi_functions! {
 
     /// Returns the product of a matrix with rows of weights of 4 bits, which were packed for tensor cores.
     aoti_torch_cuda__weight_int4pack_mm(
-        input: TensorHandle, weights: TensorHandle, group_size: i64, scales_and_zeros: TensorHandle,
-        ret0: Place,
+        input as self: TensorHandle, weights as mat2: TensorHandle, group_size: i64,
+        scales_and_zeros as qScaleAndZeros: TensorHandle, ret0: Place,
     ) {
         give(ret0, packed_for_tensor_cores(input, weights, group_size, scales_and_zeros)?)
     }
@@ -44,8 +44,8 @@ abi_functions! {
 
     /// Returns the product of rows, which are quantized on the way, with rows of packed weights of 4 bits.
     aoti_torch_cpu__dyn_quant_matmul_4bit(
-        input: TensorHandle, packed_weights: TensorHandle, block_size: i64, in_features: i64,
-        out_features: i64, ret0: Place,
+        input as inp: TensorHandle, packed_weights: TensorHandle, block_size: i64, in_features: i64, out_features: i64,
+        ret0: Place,
     ) {
         give(ret0, dynamic::matmul(input, packed_weights, [block_size, in_features, out_features])?)
     }

@@ -16,16 +16,16 @@ use crate::sconce::tensor::TensorHandle;
 abi_functions! {
     /// Writes the product of two matrices of int8 to a matrix of int32.
     aoti_torch_cpu__int_mm_out | aoti_torch_cuda__int_mm_out(
-        out: TensorHandle, first: TensorHandle, second: TensorHandle,
+        out: TensorHandle, first as self: TensorHandle, second as mat2: TensorHandle,
     ) {
         int_mm(first, second, out)
     }
 
     /// Returns the product of two matrices of 8-bit floating-point numbers, times their scales.
     aoti_torch_cpu__scaled_mm | aoti_torch_cuda__scaled_mm(
-        first: TensorHandle, second: TensorHandle, scale_a: TensorHandle, scale_b: TensorHandle,
-        bias: Option<TensorHandle>, scale_result: Option<TensorHandle>, out_dtype: Option<i32>,
-        _use_fast_accum: bool, ret0: Place,
+        first as self: TensorHandle, second as mat2: TensorHandle, scale_a: TensorHandle, scale_b: TensorHandle,
+        bias: Option<TensorHandle>, scale_result: Option<TensorHandle>, out_dtype: Option<i32>, _use_fast_accum: bool,
+        ret0: Place,
     ) {
         let scales = Scales { of: [scale_a, scale_b], bias, result: scale_result };
         let dtype = match out_dtype {
@@ -38,9 +38,9 @@ abi_functions! {
 
     /// Writes the product of two matrices of 8-bit floating-point numbers, times their scales.
     aoti_torch_cpu__scaled_mm_out | aoti_torch_cuda__scaled_mm_out(
-        out: TensorHandle, first: TensorHandle, second: TensorHandle, scale_a: TensorHandle,
-        scale_b: TensorHandle, bias: Option<TensorHandle>, scale_result: Option<TensorHandle>,
-        out_dtype: Option<i32>, _use_fast_accum: bool,
+        out: TensorHandle, first as self: TensorHandle, second as mat2: TensorHandle, scale_a: TensorHandle,
+        scale_b: TensorHandle, bias: Option<TensorHandle>, scale_result: Option<TensorHandle>, out_dtype: Option<i32>,
+        _use_fast_accum: bool,
     ) {
         let scales = Scales { of: [scale_a, scale_b], bias, result: scale_result };
         let dtype = out_dtype.map(dtype_of).transpose()?;
@@ -49,7 +49,7 @@ abi_functions! {
 
     /// Returns the product of a matrix and rows of int8 that have a scale each.
     aoti_torch_cpu__weight_int8pack_mm | aoti_torch_cuda__weight_int8pack_mm(
-        input: TensorHandle, weights: TensorHandle, scales: TensorHandle, ret0: Place,
+        input as self: TensorHandle, weights as mat2: TensorHandle, scales: TensorHandle, ret0: Place,
     ) {
         let product = int8_weights(input, weights, scales)?;
         give(ret0, product)
@@ -58,7 +58,7 @@ abi_functions! {
     /// Writes the product of two matrices in their type, or of 16-bit types in float32. The ABI has no such function of
     /// the CPU.
     aoti_torch_cuda_mm_dtype_out(
-        out: TensorHandle, first: TensorHandle, second: TensorHandle, out_dtype: i32,
+        out: TensorHandle, first as self: TensorHandle, second as mat2: TensorHandle, out_dtype: i32,
     ) {
         mm_dtype(first, second, dtype_of(out_dtype)?, out)
     }
@@ -66,7 +66,7 @@ abi_functions! {
     /// Returns the products of groups of matrices of 8-bit floating-point numbers, times the scales of their lines. The
     /// ABI has no such function of the CPU.
     aoti_torch_cuda__scaled_grouped_mm(
-        first: TensorHandle, second: TensorHandle, scale_a: TensorHandle, scale_b: TensorHandle,
+        first as self: TensorHandle, second as mat2: TensorHandle, scale_a: TensorHandle, scale_b: TensorHandle,
         offs: Option<TensorHandle>, bias: Option<TensorHandle>, scale_result: Option<TensorHandle>,
         out_dtype: Option<i32>, _use_fast_accum: bool, ret0: Place,
     ) {

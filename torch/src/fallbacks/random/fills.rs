@@ -38,35 +38,35 @@ abi_functions! {
 
     /// Returns numbers from `from` to `to`, excluding `to`.
     aoti_torch_cpu_uniform | aoti_torch_cuda_uniform(
-        tensor: TensorHandle, from: f64, to: f64, generator: Generator, ret0: Place,
+        tensor as self: TensorHandle, from: f64, to: f64, generator: Generator, ret0: Place,
     ) {
         like(tensor, generator, ret0, Distribution::Uniform(from, to))
     }
 
     /// Returns normally distributed numbers.
     aoti_torch_cpu_normal_functional | aoti_torch_cuda_normal_functional(
-        tensor: TensorHandle, mean: f64, std: f64, generator: Generator, ret0: Place,
+        tensor as self: TensorHandle, mean: f64, std: f64, generator: Generator, ret0: Place,
     ) {
         like(tensor, generator, ret0, Distribution::Normal(mean, std))
     }
 
     /// Returns exponentially distributed numbers of rate `lambd`.
     aoti_torch_cpu_exponential | aoti_torch_cuda_exponential(
-        tensor: TensorHandle, lambd: f64, generator: Generator, ret0: Place,
+        tensor as self: TensorHandle, lambd: f64, generator: Generator, ret0: Place,
     ) {
         like(tensor, generator, ret0, Distribution::Exponential(lambd))
     }
 
     /// Fills a tensor with ones of probability `p`, else zeros.
     aoti_torch_cpu_bernoulli__float | aoti_torch_cuda_bernoulli__float(
-        tensor: TensorHandle, p: f64, generator: Generator,
+        tensor as self: TensorHandle, p: f64, generator: Generator,
     ) {
         Distribution::Bernoulli(p).fill(tensor, generator)
     }
 
     /// Fills a tensor with ones whose probabilities are the elements of `p`, else zeros.
     aoti_torch_cpu_bernoulli__Tensor | aoti_torch_cuda_bernoulli__Tensor(
-        tensor: TensorHandle, p: TensorHandle, generator: Generator,
+        tensor as self: TensorHandle, p: TensorHandle, generator: Generator,
     ) {
         bernoulli(tensor, p, generator)
     }

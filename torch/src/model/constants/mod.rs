@@ -21,6 +21,7 @@ use std::ffi::CString;
 use std::sync::PoisonError;
 
 use super::constant_state::{KeptConstant, Sets};
+use crate::abi::arguments::{GivenTensors, name_tensor};
 use crate::abi::constants::{scalar_type, scalar_type_of};
 use crate::abi::copies::{cloned, described};
 use crate::abi::devices::{current_stream, native};
@@ -53,15 +54,20 @@ impl Model {
     ) -> Result<()> {
         let mut tensors = Vec::with_capacity(constants.len());
         let mut passed = HashSet::new();
-        for (name, tensor) in constants {
-            let index = self.constant_of(name)?;
+        for (at, (name, tensor)) in constants.iter().enumerate() {
+            let index =
+                self.constant_of(name).map_err(|error| error.within(&format!("names[{at}]")))?;
             if !passed.insert(index) {
                 return Err(Error::invalid_argument(format!(
-                    "the constant {name:?} is passed twice in one call"
+                    "names[{at}]: the constant {name:?} is passed twice in one call"
                 )));
             }
             let constant = &self.description.constants[index];
-            tensors.push((index, value_of(constant, *tensor, self.device)?));
+            let value = value_of(constant, *tensor, self.device);
+            let value = value.map_err(|error| {
+                name_tensor(error, || GivenTensors::of(&[(&format!("tensors[{at}]"), *tensor)]))
+            })?;
+            tensors.push((index, value));
         }
         self.install(tensors, inactive)
     }
@@ -281,7 +287,7 @@ fn refused(constant: &Constant, tensor: TensorHandle) -> Error {
         None => format!("{dtype} in {} bytes", constant.bytes),
     };
     Error::invalid_argument(format!(
-        "{} was passed for the constant {}, which is {wanted}",
+        "{} was passed for the constant {}, which is {wanted}; convert or reshape it",
         described(tensor),
         constant.original
     ))

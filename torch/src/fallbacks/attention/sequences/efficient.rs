@@ -174,12 +174,11 @@ abi_functions! {
     /// Returns the gradients of query, keys and values, each in the order of what it is of, and that of the bias if it
     /// is wanted. With `shared_storage_dqdkdv` the first three are parts of one tensor.
     aoti_torch_cuda__efficient_attention_backward(
-        grad_out: TensorHandle, query: TensorHandle, key: TensorHandle, value: TensorHandle,
+        grad_out as grad_out_: TensorHandle, query: TensorHandle, key: TensorHandle, value: TensorHandle,
         bias: Option<TensorHandle>, out: TensorHandle, cu_seqlens_q: Option<TensorHandle>,
-        cu_seqlens_k: Option<TensorHandle>, max_seqlen_q: i64, max_seqlen_k: i64,
-        logsumexp: TensorHandle, dropout_p: f64, _philox_seed: TensorHandle,
-        _philox_offset: TensorHandle, custom_mask_type: i64, bias_requires_grad: bool,
-        scale: Option<f64>, _num_splits_key: Option<i64>, window_size: Option<i64>,
+        cu_seqlens_k: Option<TensorHandle>, max_seqlen_q: i64, max_seqlen_k: i64, logsumexp: TensorHandle,
+        dropout_p: f64, _philox_seed: TensorHandle, _philox_offset: TensorHandle, custom_mask_type: i64,
+        bias_requires_grad: bool, scale: Option<f64>, _num_splits_key: Option<i64>, window_size: Option<i64>,
         shared_storage_dqdkdv: bool, ret0: Place, ret1: Place, ret2: Place, ret3: Place,
     ) {
         refuse_dropout(dropout_p)?;
