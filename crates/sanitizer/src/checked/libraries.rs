@@ -177,7 +177,7 @@ impl Fft for CheckedDriver {
 
     fn fft_plan(&self, device: DeviceIndex, shape: &FftShape) -> Result<Box<dyn FftPlan>> {
         let inner = self.inner.fft_plan(device, shape)?;
-        let (sanitizer, shape) = (Arc::clone(&self.sanitizer), shape.clone());
+        let (sanitizer, shape) = (Arc::clone(&self.sanitizer), *shape);
         Ok(Box::new(CheckedTransform { inner, sanitizer, shape }))
     }
 }
