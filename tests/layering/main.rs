@@ -57,6 +57,7 @@ const ISLANDS: &[&str] = &[
     "crates/runtime/src/ipc/peer.rs",
     "crates/runtime/src/sleep/host_block.rs",
     "crates/runtime/src/testing.rs",
+    "crates/sanitizer/src/testing.rs",
     "crates/sim/src/host/",
     "crates/sim/src/lib.rs",
     "crates/sim/src/tests/support.rs",

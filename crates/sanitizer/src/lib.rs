@@ -26,6 +26,10 @@ mod order;
 mod pattern;
 mod report;
 mod site;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,0 +1,386 @@
+//! What orders two operations.
+
+use super::*;
+use crate::clock::Clock;
+
+const EVENT: usize = 0x10;
+const BACK: usize = 0x20;
+const GRAPH: usize = 0x100;
+const EXECUTABLE: usize = 0x200;
+
+/// A program that is right with the edge. Without it there is one report.
+struct Case {
+    name: &'static str,
+    without: FindingKind,
+    program: fn(&mut Checker, bool),
+}
+
+const fn race(name: &'static str, program: fn(&mut Checker, bool)) -> Case {
+    Case { name, without: FindingKind::Race, program }
+}
+
+/// `a` writes and records an event.
+fn write_and_record(checker: &mut Checker) {
+    write(checker, a());
+    checker.recorded(EVENT, a());
+}
+
+fn capture_write(checker: &mut Checker, graph: usize, executable: usize) {
+    checker.capture_began(c());
+    write(checker, c());
+    checker.capture_ended(c(), Some(graph));
+    checker.instantiated(executable, graph);
+}
+
+const CASES: &[Case] = &[
+    race("a stream waits for an event", |checker, edge| {
+        write_and_record(checker);
+        if edge {
+            checker.waits(b(), EVENT);
+        }
+        read(checker, b());
+    }),
+    race("the event is recorded behind the work, not before it", |checker, edge| {
+        if !edge {
+            checker.recorded(EVENT, a());
+        }
+        write(checker, a());
+        if edge {
+            checker.recorded(EVENT, a());
+        }
+        checker.waits(b(), EVENT);
+        read(checker, b());
+    }),
+    race("a stream waits for the newest record", |checker, edge| {
+        checker.recorded(EVENT, a());
+        write(checker, a());
+        if edge {
+            checker.recorded(EVENT, a());
+        } else {
+            checker.recorded(BACK, a());
+        }
+        checker.waits(b(), EVENT);
+        read(checker, b());
+    }),
+    race("an event that was destroyed says nothing", |checker, edge| {
+        write_and_record(checker);
+        if !edge {
+            checker.event_destroyed(EVENT);
+        }
+        checker.waits(b(), EVENT);
+        read(checker, b());
+    }),
+    race("a wait precedes only what is queued behind it", |checker, edge| {
+        write_and_record(checker);
+        if !edge {
+            read(checker, b());
+        }
+        checker.waits(b(), EVENT);
+        if edge {
+            read(checker, b());
+        }
+    }),
+    race("two waits in a row", |checker, edge| {
+        write_and_record(checker);
+        checker.waits(b(), EVENT);
+        checker.recorded(BACK, b());
+        if edge {
+            checker.waits(c(), BACK);
+        }
+        write(checker, c());
+    }),
+    race("a write waits for a read", |checker, edge| {
+        read(checker, a());
+        checker.recorded(EVENT, a());
+        if edge {
+            checker.waits(b(), EVENT);
+        }
+        write(checker, b());
+    }),
+    race("the host waits for an event, or finds it done", |checker, edge| {
+        write_and_record(checker);
+        if edge {
+            checker.event_done(EVENT);
+        }
+        read(checker, b());
+    }),
+    race("the host waits for a stream, or finds it done", |checker, edge| {
+        write(checker, a());
+        if edge {
+            checker.stream_done(a());
+        } else {
+            checker.stream_done(c());
+        }
+        read(checker, b());
+    }),
+    race("the host waits for the stream's device", |checker, edge| {
+        checker.stream_created(stream(1, 0x1000), true);
+        write(checker, a());
+        checker.devices_done(Some(device_index(i32::from(!edge))));
+        read(checker, b());
+    }),
+    race("the host waits for all devices", |checker, edge| {
+        write(checker, a());
+        if edge {
+            checker.devices_done(None);
+        }
+        read(checker, b());
+    }),
+    race("the default stream waits for streams that block", |checker, edge| {
+        write(checker, if edge { blocking() } else { a() });
+        read(checker, legacy());
+    }),
+    race("streams that block wait for the default stream", |checker, edge| {
+        write(checker, legacy());
+        read(checker, if edge { blocking() } else { a() });
+    }),
+    race("the default stream of the same device", |checker, edge| {
+        let other = stream(1, 0x4000);
+        checker.stream_created(other, false);
+        write(checker, legacy());
+        read(checker, if edge { blocking() } else { other });
+    }),
+    race("both names of the default stream", |checker, edge| {
+        write(checker, if edge { stream(0, 1) } else { a() });
+        read(checker, legacy());
+    }),
+    race("the host waits for the default stream, and so for those that block", |checker, edge| {
+        write(checker, if edge { blocking() } else { a() });
+        checker.stream_done(legacy());
+        checker.host_uses("the host", &Use::reads(X, BYTES));
+    }),
+    race("the host reads behind a wait", |checker, edge| {
+        write(checker, a());
+        if edge {
+            checker.stream_done(a());
+        }
+        checker.host_uses("the host", &Use::reads(X, BYTES));
+    }),
+    race("work is queued behind what the host wrote", |checker, edge| {
+        if edge {
+            checker.host_uses("the host", &Use::writes(X, BYTES));
+        }
+        read(checker, a());
+        if !edge {
+            checker.host_uses("the host", &Use::writes(X, BYTES));
+        }
+    }),
+    race("a stream that takes the handle of another one is another one", |checker, edge| {
+        write(checker, a());
+        if !edge {
+            checker.stream_destroyed(a());
+            checker.stream_created(a(), true);
+        }
+        read(checker, a());
+    }),
+    race("ranks of a collective call wait for each other", |checker, edge| {
+        write(checker, a());
+        let clocks: Vec<Clock> = checker.joined(a(), &[]).into_iter().collect();
+        checker.joined(b(), if edge { &clocks } else { &[] });
+        read(checker, b());
+    }),
+    race("launches of one graph follow each other", |checker, edge| {
+        capture_write(checker, GRAPH, EXECUTABLE);
+        capture_write(checker, GRAPH + 1, EXECUTABLE + 1);
+        checker.launched(EXECUTABLE, a());
+        checker.launched(EXECUTABLE + usize::from(!edge), b());
+    }),
+    race("a graph is launched behind what it reads", |checker, edge| {
+        capture_write(checker, GRAPH, EXECUTABLE);
+        write_and_record(checker);
+        if edge {
+            checker.waits(b(), EVENT);
+        }
+        checker.launched(EXECUTABLE, b());
+    }),
+    race("work waits for a graph", |checker, edge| {
+        capture_write(checker, GRAPH, EXECUTABLE);
+        checker.launched(EXECUTABLE, a());
+        checker.recorded(EVENT, a());
+        if edge {
+            checker.waits(b(), EVENT);
+        }
+        read(checker, b());
+    }),
+    race("a branch of a capture waits for the stream that it forks from", |checker, edge| {
+        checker.capture_began(a());
+        if !edge {
+            checker.recorded(EVENT, a());
+        }
+        write(checker, a());
+        if edge {
+            checker.recorded(EVENT, a());
+        }
+        checker.waits(b(), EVENT);
+        read(checker, b());
+        checker.capture_ended(a(), Some(GRAPH));
+    }),
+    race("a capture waits for a branch", |checker, edge| {
+        checker.capture_began(a());
+        checker.recorded(EVENT, a());
+        checker.waits(b(), EVENT);
+        write(checker, b());
+        checker.recorded(BACK, b());
+        if edge {
+            checker.waits(a(), BACK);
+        }
+        read(checker, a());
+        checker.capture_ended(a(), Some(GRAPH));
+    }),
+    race("new memory is used behind its allocation", |checker, edge| {
+        checker.handed_out(a(), X, BYTES);
+        checker.recorded(EVENT, a());
+        if edge {
+            checker.waits(b(), EVENT);
+        }
+        write(checker, b());
+    }),
+    Case {
+        name: "memory is handed out again behind its last use",
+        without: FindingKind::EarlyReuse,
+        program: |checker, edge| {
+            checker.handed_out(a(), X, BYTES);
+            write_and_record(checker);
+            checker.taken_back(X);
+            if edge {
+                checker.waits(b(), EVENT);
+            }
+            checker.handed_out(b(), X, BYTES);
+            write(checker, b());
+        },
+    },
+    Case {
+        name: "a stream is recorded as a user of a block",
+        without: FindingKind::MissingRecordStream,
+        program: |checker, edge| {
+            checker.handed_out(a(), X, BYTES);
+            write_and_record(checker);
+            checker.waits(b(), EVENT);
+            read(checker, b());
+            if edge {
+                checker.block_used(b(), X);
+            }
+            checker.taken_back(X);
+        },
+    },
+    Case {
+        name: "a block's stream waits for another user",
+        without: FindingKind::MissingRecordStream,
+        program: |checker, edge| {
+            checker.handed_out(a(), X, BYTES);
+            write_and_record(checker);
+            checker.waits(b(), EVENT);
+            read(checker, b());
+            checker.recorded(BACK, b());
+            if edge {
+                checker.waits(a(), BACK);
+            }
+            checker.taken_back(X);
+        },
+    },
+    Case {
+        name: "memory is used before it is freed",
+        without: FindingKind::UseAfterFree,
+        program: |checker, edge| {
+            checker.handed_out(a(), X, BYTES);
+            if edge {
+                write(checker, a());
+            }
+            checker.taken_back(X);
+            if !edge {
+                write(checker, a());
+            }
+        },
+    },
+    race("a stream waits for the event of another process", |checker, edge| {
+        checker.import_opened(X, BYTES);
+        checker.event_opened(EVENT);
+        if edge {
+            checker.waits(b(), EVENT);
+        }
+        read(checker, b());
+    }),
+    race("the host waits for the event of another process", |checker, edge| {
+        checker.import_opened(X, BYTES);
+        checker.event_opened(EVENT);
+        if edge {
+            checker.event_done(EVENT);
+        }
+        read(checker, b());
+    }),
+];
+
+#[test]
+fn each_kind_of_edge_orders() {
+    for Case { name, program, .. } in CASES {
+        let mut checker = checker();
+        program(&mut checker, true);
+        assert_eq!(kinds(&checker), [], "{name}: {:?}", checker.reports.all());
+    }
+}
+
+#[test]
+fn without_the_edge_there_is_one_report() {
+    for Case { name, without, program } in CASES {
+        let mut checker = checker();
+        program(&mut checker, false);
+        assert_eq!(kinds(&checker), [*without], "{name}: {:?}", checker.reports.all());
+    }
+}
+
+#[test]
+fn reads_do_not_conflict() {
+    let mut checker = checker();
+    read(&mut checker, a());
+    read(&mut checker, b());
+    checker.host_uses("the host", &Use::reads(X, BYTES));
+    assert_eq!(kinds(&checker), []);
+}
+
+#[test]
+fn an_operation_does_not_conflict_with_itself() {
+    let mut checker = checker();
+    let uses = vec![Use::reads(X, BYTES), Use::writes(X, BYTES), Use::writes(X + 8, 8)];
+    checker.queued(a(), "in place", Some(uses));
+    assert_eq!(kinds(&checker), []);
+}
+
+#[test]
+fn operations_of_which_nothing_is_known_are_counted_and_not_reported() {
+    let mut checker = checker();
+    checker.queued(a(), "kernel", None);
+    write(&mut checker, b());
+    assert_eq!((checker.operations(), checker.unknown()), (2, 1));
+    assert_eq!(kinds(&checker), []);
+}
+
+#[test]
+fn a_report_names_both_operations_their_streams_and_the_wait() {
+    let mut checker = checker();
+    write(&mut checker, a());
+    read(&mut checker, b());
+    let report = checker.reports.all()[0].clone();
+    let first = report.first.clone().expect("an earlier access");
+    assert_eq!((first.number, first.name.as_str(), first.writes), (1, "the write", true));
+    assert_eq!((report.second.number, report.second.name.as_str()), (2, "the read"));
+    assert!(!report.second.writes);
+    assert_eq!((report.address, report.bytes), (X, BYTES));
+    assert!(first.stream.contains("0x1000") && report.second.stream.contains("0x2000"));
+    let wait = format!("call wait_stream({}) on {}", first.stream, report.second.stream);
+    assert!(report.repair.contains(&wait), "{}", report.repair);
+    assert!(report.text().contains("race between streams"), "{}", report.text());
+}
+
+#[test]
+fn a_pair_of_places_is_one_report_with_a_count() {
+    let mut checker = checker();
+    for _ in 0..5 {
+        write(&mut checker, a());
+        read(&mut checker, b());
+        checker.devices_done(None);
+    }
+    let reports = checker.reports.all();
+    assert_eq!((reports.len(), reports[0].count), (1, 5));
+    checker.reports.clear();
+    assert_eq!(kinds(&checker), []);
+}

@@ -1,0 +1,112 @@
+//! Which bytes two operations share.
+
+use sconce_sim::{Intent, MemoryAccess};
+
+use super::*;
+use crate::pattern::Pattern;
+
+const Y: u64 = 0x80_0000;
+const PAGE: u64 = 4096;
+
+/// Sixteen elements of `bytes` bytes, each 8 bytes behind the one before.
+fn elements(address: u64, bytes: u64) -> Use {
+    let access = MemoryAccess::strided(Intent::Write, address, bytes, [(16, 8)]);
+    Use { writes: true, pattern: Pattern::of(&access) }
+}
+
+/// How many reports there are of two operations on streams that do not wait for each other.
+fn reports(mut checker: Checker, first: Use, second: Use) -> usize {
+    checker.queued(a(), "first", Some(vec![first]));
+    checker.queued(b(), "second", Some(vec![second]));
+    kinds(&checker).len()
+}
+
+#[test]
+fn ranges_meet_in_one_byte() {
+    let of = |second| reports(checker(), Use::writes(X, 1536), second);
+    assert_eq!(of(Use::writes(X + 1536, 100)), 0);
+    assert_eq!(of(Use::writes(X + 1535, 100)), 1);
+    assert_eq!(of(Use::reads(X - 100, 100)), 0);
+    assert_eq!(of(Use::reads(X - 100, 101)), 1);
+    assert_eq!(of(Use::reads(X + 7, 0)), 0);
+}
+
+#[test]
+fn strided_operands_may_interleave() {
+    let of = |second| reports(checker(), elements(X, 4), second);
+    assert_eq!(of(elements(X + 4, 4)), 0);
+    assert_eq!(of(elements(X + 3, 4)), 1);
+    assert_eq!(of(elements(X + 8 * 16, 4)), 0);
+    assert_eq!(of(elements(X + 8 * 15, 4)), 1);
+    assert_eq!(of(Use::reads(X + 4, 4)), 0);
+    assert_eq!(of(Use::reads(X + 4, 5)), 1);
+    let back = MemoryAccess::strided(Intent::Write, X + 8 * 15 + 4, 4, [(16, -8)]);
+    assert_eq!(of(Use { writes: true, pattern: Pattern::of(&back) }), 0);
+}
+
+#[test]
+fn strided_operands_meet_across_pieces_of_memory() {
+    let mut checker = checker();
+    checker.handed_out(a(), X, 64);
+    checker.handed_out(a(), X + 64, 64);
+    checker.devices_done(None);
+    assert_eq!(reports(checker, elements(X, 4), elements(X + 4, 4)), 0);
+}
+
+/// Two addresses of physical memory: of one handle, or of two.
+fn mapped(handles: [u64; 2], offsets: [u64; 2]) -> Checker {
+    let mut checker = checker();
+    checker.physical_created(7, 2 * PAGE);
+    checker.physical_created(8, 2 * PAGE);
+    checker.mapped(X, PAGE, handles[0], offsets[0]);
+    checker.mapped(Y, PAGE, handles[1], offsets[1]);
+    checker
+}
+
+#[test]
+fn two_addresses_may_be_one_page() {
+    let first = || Use::writes(X + 16, 16);
+    let of = |checker, second| reports(checker, first(), second);
+    assert_eq!(of(mapped([7, 7], [0, 0]), Use::reads(Y + 16, 16)), 1);
+    assert_eq!(of(mapped([7, 7], [0, 0]), Use::reads(Y + 32, 16)), 0);
+    assert_eq!(of(mapped([7, 7], [0, PAGE]), Use::reads(Y + 16, 16)), 0);
+    assert_eq!(of(mapped([7, 8], [0, 0]), Use::reads(Y + 16, 16)), 0);
+}
+
+#[test]
+fn a_handle_that_was_retained_is_the_same_memory() {
+    let mut checker = mapped([7, 8], [0, 0]);
+    checker.physical_retained(X, 9);
+    checker.unmapped(Y, PAGE);
+    checker.mapped(Y, PAGE, 9, 0);
+    assert_eq!(reports(checker, Use::writes(X + 16, 16), Use::reads(Y + 16, 16)), 1);
+}
+
+#[test]
+fn a_report_names_the_address_that_the_second_operation_used() {
+    let mut checker = mapped([7, 7], [0, 0]);
+    checker.queued(a(), "first", Some(vec![Use::writes(X, PAGE)]));
+    checker.queued(b(), "second", Some(vec![Use::reads(Y + 100, 50)]));
+    let report = &checker.reports.all()[0];
+    assert_eq!((report.address, report.bytes), (Y + 100, 50));
+}
+
+#[test]
+fn memory_that_went_back_to_the_driver_is_forgotten() {
+    let mut checker = checker();
+    write(&mut checker, a());
+    checker.forget(X, BYTES);
+    write(&mut checker, b());
+    assert_eq!(kinds(&checker), []);
+}
+
+#[test]
+fn the_block_of_an_address_is_known_while_it_is_handed_out() {
+    let mut checker = checker();
+    checker.handed_out(a(), X, BYTES);
+    assert_eq!(checker.block_at(X + BYTES - 1), Some((X, BYTES)));
+    assert_eq!(checker.block_at(X + BYTES), None);
+    checker.taken_back(X);
+    checker.forget(X, BYTES);
+    assert_eq!(checker.block_at(X), None);
+}
