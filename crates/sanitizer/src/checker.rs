@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use sconce_base::types::DeviceIndex;
@@ -13,7 +14,7 @@ use crate::operation::Operation;
 use crate::order::Order;
 use crate::pattern::Pattern;
 use crate::report::{Finding, FindingKind, Reports};
-use crate::site::Site;
+use crate::site::{Site, code_of_libraries_of_ours};
 
 /// Memory that an operation reads or writes.
 #[derive(Clone, Debug)]
@@ -84,6 +85,8 @@ pub(crate) struct Checker {
     processes: Option<Lane>,
     operations: u64,
     unknown: u64,
+    /// Where the library's own code lies.
+    own_code: Option<Vec<Range<usize>>>,
     pub(crate) reports: Reports,
 }
 
@@ -91,7 +94,8 @@ impl Checker {
     fn operation(&mut self, name: &str, lane: Lane) -> Arc<Operation> {
         self.operations += 1;
         let (number, name) = (self.operations, name.to_owned());
-        Arc::new(Operation { number, name, lane, site: Site::here() })
+        let own_code = self.own_code.get_or_insert_with(code_of_libraries_of_ours);
+        Arc::new(Operation { number, name, lane, site: Site::here(own_code) })
     }
 
     /// How many operations there were of which nothing is known.

@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use backtrace::{resolve, trace};
 
-/// The most frames that are kept.
+/// The most frames of the program that are kept, and the most of this library.
 const MOST_FRAMES: usize = 48;
+/// The most frames that are looked at. Debug builds of this library have over fifty of their own.
+const MOST_LOOKS: usize = 256;
 
 /// The callers of an operation, from the innermost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -24,14 +26,24 @@ pub(crate) struct Place {
 }
 
 impl Site {
-    /// The callers of the running call.
-    pub(crate) fn here() -> Site {
+    /// The callers of the running call, without those whose code is `ours` where there are others.
+    pub(crate) fn here(ours: &[Range<usize>]) -> Site {
         let mut frames = Vec::with_capacity(MOST_FRAMES);
+        let mut own = Vec::new();
+        let mut looks = 0;
         trace(|frame| {
-            frames.push(frame.ip() as usize);
-            frames.len() < MOST_FRAMES
+            let address = frame.ip() as usize;
+            looks += 1;
+            if !ours.iter().any(|code| code.contains(&address)) {
+                frames.push(address);
+            } else if frames.is_empty() && own.len() < MOST_FRAMES {
+                own.push(address);
+            }
+            // Without code of its own the library is part of the program, with all its frames.
+            let most = if ours.is_empty() { MOST_LOOKS } else { MOST_FRAMES };
+            frames.len() < most && looks < MOST_LOOKS
         });
-        Site(frames.into())
+        Site(if frames.is_empty() { own } else { frames }.into())
     }
 
     /// The caller in the program: the first one that is not the library's.
@@ -64,7 +76,7 @@ impl Site {
 }
 
 /// Where the code of libsconce.so and libsconce_torch.so lies in this process.
-fn code_of_libraries_of_ours() -> Vec<Range<usize>> {
+pub(crate) fn code_of_libraries_of_ours() -> Vec<Range<usize>> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let range = |line: &str| {
         let path = line.split_whitespace().nth(5)?;
