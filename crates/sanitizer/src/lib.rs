@@ -231,7 +231,8 @@ impl Sanitizer {
                 Use::reads(range.address, bytes)
             }
         };
-        ranges.iter().map(of).collect()
+        // A null pointer is an operand that is absent.
+        ranges.iter().filter(|range| range.address != 0).map(of).collect()
     }
 
     fn is_pinned(&self, address: usize) -> bool {
