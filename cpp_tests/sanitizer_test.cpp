@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -96,10 +97,12 @@ TEST_F(SanitizerTest, NothingIsFollowedWhileItIsOff) {
   const auto b = getStreamFromPool();
   DeviceBuffer block(64, a);
   settle();
+  memory_set(block, 1, a);
   disable();
   EXPECT_FALSE(is_enabled());
   const Scope scope;
   race("while it is off");
+  settle();
   memory_set(block, 1, a);
   enable();
   EXPECT_TRUE(is_enabled());
@@ -110,22 +113,42 @@ TEST_F(SanitizerTest, NothingIsFollowedWhileItIsOff) {
   settle();
 }
 
-TEST_F(SanitizerTest, WhatIsDoneWhileItIsOffIsNotReportedLater) {
+TEST_F(SanitizerTest, MemoryHandedOutWhileItIsOffIsNotFreedMemory) {
+  const auto a = getStreamFromPool();
+  const Scope scope;
+  std::optional<DeviceBuffer> block(std::in_place, 1 << 16, a);
+  settle();
+  const void* const address = block->get();
+  block.reset();
+  disable();
+  block.emplace(1 << 16, a);
+  ASSERT_EQ(block->get(), address) << "the same memory";
+  enable();
+  memory_set(*block, 1, a);
+  block.reset();
+  EXPECT_EQ(scope.reports(), 0) << scope.text();
+  settle();
+}
+
+TEST_F(SanitizerTest, ACaptureMayBeginWhileItIsOff) {
   const auto a = getStreamFromPool();
   const auto b = getStreamFromPool();
+  DeviceBuffer block(64, a);
+  settle();
   const Scope scope;
-  DeviceBuffer block(1 << 16, a);
-  settle();
-  disable();
-  block.reset();
-  DeviceBuffer other(1 << 16, a);  // the same memory
-  enable();
-  memory_set(other, 1, a);
-  settle();
-  memory_set(other, 1, b);
-  settle();
-  other.reset();
+  CUDAGraph graph;
+  {
+    disable();
+    GraphGuard capture(graph);
+    enable();
+    memory_set(block, 1);
+    capture.end();
+  }
+  memory_set(block, 2, b);  // what was captured has not run
   EXPECT_EQ(scope.reports(), 0) << scope.text();
+  graph.replay(a);
+  EXPECT_EQ(scope.reports(), 1);
+  settle();
 }
 
 TEST_F(SanitizerTest, QueriesThatFindWorkDoneOrderIt) {
@@ -248,6 +271,8 @@ TEST_F(SanitizerTest, WhatTheHostUsesIsDeclaredForPinnedMemory) {
   with_stream(a, [&] { pinned.copy_(x, /*non_blocking=*/true); });
   const sconce_sanitizer_range outside = {&scope, sizeof(scope), SCONCE_SANITIZER_WRITE, 0};
   EXPECT_EQ(sconce_sanitizer_host_access(outside, nullptr), SCONCE_OK);
+  const sconce_sanitizer_range on_device = {x.data_ptr(), 4, SCONCE_SANITIZER_WRITE, 0};
+  EXPECT_EQ(sconce_sanitizer_host_access(on_device, nullptr), SCONCE_OK);
   EXPECT_EQ(scope.reports(), 0) << scope.text();
   const sconce_sanitizer_range range = {pinned.data_ptr(), 4, SCONCE_SANITIZER_READ, 0};
   EXPECT_EQ(sconce_sanitizer_host_access(range, "the reader"), SCONCE_OK);

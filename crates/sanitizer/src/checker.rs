@@ -456,6 +456,14 @@ impl Checker {
         self.conflicts(conflicts, FindingKind::MissingRecordStream, true, &by);
     }
 
+    /// The checks were off for a while: what was done to memory until now counts as done, and the blocks that are live
+    /// now are not known.
+    pub(crate) fn begin_again(&mut self) {
+        self.devices_done(None);
+        self.shadow.forget_all();
+        self.blocks.clear();
+    }
+
     pub(crate) fn forget(&mut self, address: u64, bytes: u64) {
         self.shadow.forget(address, bytes);
     }

@@ -120,6 +120,12 @@ impl Sanitizer {
         }
     }
 
+    /// Tells the checker of an object that was made, used in order or destroyed, also while it is switched off:
+    /// otherwise it would take the next object of that number for the old one. Never the cause of a report.
+    fn note(&self, what: impl FnOnce(&mut Checker)) {
+        what(&mut self.checker.lock());
+    }
+
     fn pass_on(&self, report: &Report) {
         log::warn(format_args!("sanitizer: {}", report.text()));
         if let Some(path) = &self.config.file {
@@ -150,8 +156,7 @@ impl Sanitizer {
     /// switched on.
     pub fn set_enabled(&self, enabled: bool) {
         if enabled && !self.is_enabled() {
-            let mut checker = self.checker.lock();
-            checker.devices_done(None);
+            self.checker.lock().begin_again();
         }
         self.is_enabled.store(enabled, Ordering::Relaxed);
     }

@@ -308,6 +308,11 @@ impl Shadow {
         }
     }
 
+    /// Forgets what was done to all memory, and its blocks. Mappings stay.
+    pub(crate) fn forget_all(&mut self) {
+        self.pieces.clear();
+    }
+
     /// The block at an address.
     pub(crate) fn block_at(&self, address: u64) -> Option<Arc<Block>> {
         let (pattern, _) = self.places(&Pattern::range(address, 1)).into_iter().next()?;

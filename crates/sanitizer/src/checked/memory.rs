@@ -23,7 +23,7 @@ impl Memory for CheckedDriver {
         let bytes = self.inner.pointer_info(ptr.0 as usize).map_or(0, |info| info.bytes as u64);
         self.inner.memory_free(device, ptr)?;
         // The driver has waited for the device.
-        self.sanitizer.tell(|checker| {
+        self.sanitizer.note(|checker| {
             checker.devices_done(Some(device));
             checker.forget(ptr.0, bytes);
         });
@@ -61,7 +61,7 @@ impl CheckedDriver {
     fn forget_pinned(&self, address: usize) {
         let bytes = self.sanitizer.pinned.lock().remove(&address).unwrap_or(0);
         // The driver has waited for all devices.
-        self.sanitizer.tell(|checker| {
+        self.sanitizer.note(|checker| {
             checker.devices_done(None);
             checker.forget(address as u64, bytes as u64);
         });
@@ -86,13 +86,13 @@ impl VirtualMemory for CheckedDriver {
         shareable: bool,
     ) -> Result<PhysicalHandle> {
         let handle = self.inner.physical_create(device, bytes, shareable)?;
-        self.sanitizer.tell(|checker| checker.physical_created(handle.native(), bytes as u64));
+        self.sanitizer.note(|checker| checker.physical_created(handle.native(), bytes as u64));
         Ok(handle)
     }
 
     fn physical_retain(&self, ptr: DevicePtr) -> Result<PhysicalHandle> {
         let handle = self.inner.physical_retain(ptr)?;
-        self.sanitizer.tell(|checker| checker.physical_retained(ptr.0, handle.native()));
+        self.sanitizer.note(|checker| checker.physical_retained(ptr.0, handle.native()));
         Ok(handle)
     }
 
@@ -104,13 +104,13 @@ impl VirtualMemory for CheckedDriver {
         offset: usize,
     ) -> Result<()> {
         self.sanitizer
-            .tell(|checker| checker.mapped(ptr.0, bytes as u64, handle.native(), offset as u64));
+            .note(|checker| checker.mapped(ptr.0, bytes as u64, handle.native(), offset as u64));
         self.inner.virtual_map(ptr, bytes, handle, offset)
     }
 
     fn virtual_unmap(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
         self.inner.virtual_unmap(ptr, bytes)?;
-        self.sanitizer.tell(|checker| checker.unmapped(ptr.0, bytes as u64));
+        self.sanitizer.note(|checker| checker.unmapped(ptr.0, bytes as u64));
         Ok(())
     }
 }
@@ -130,13 +130,13 @@ impl Ipc for CheckedDriver {
 
     fn ipc_memory_close(&self, ptr: DevicePtr) -> Result<()> {
         self.inner.ipc_memory_close(ptr)?;
-        self.sanitizer.tell(|checker| checker.import_closed(ptr.0));
+        self.sanitizer.note(|checker| checker.import_closed(ptr.0));
         Ok(())
     }
 
     fn ipc_event_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<EventHandle> {
         let event = self.inner.ipc_event_open(device, handle)?;
-        self.sanitizer.tell(|checker| checker.event_opened(event.native()));
+        self.sanitizer.note(|checker| checker.event_opened(event.native()));
         Ok(event)
     }
 }

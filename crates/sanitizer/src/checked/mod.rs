@@ -89,12 +89,12 @@ impl Events for CheckedDriver {
     }
 
     fn event_destroy(&self, event: EventHandle) -> Result<()> {
-        self.sanitizer.tell(|checker| checker.event_destroyed(event.native()));
+        self.sanitizer.note(|checker| checker.event_destroyed(event.native()));
         self.inner.event_destroy(event)
     }
 
     fn event_record(&self, event: EventHandle, stream: sconce_driver::StreamRef) -> Result<()> {
-        self.sanitizer.tell(|checker| checker.recorded(event.native(), stream));
+        self.sanitizer.note(|checker| checker.recorded(event.native(), stream));
         self.inner.event_record(event, stream)
     }
 

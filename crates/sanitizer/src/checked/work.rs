@@ -34,12 +34,12 @@ impl Streams for CheckedDriver {
     ) -> Result<StreamHandle> {
         let handle = self.inner.stream_create(device, flags, priority)?;
         let stream = StreamRef { device, handle };
-        self.sanitizer.tell(|checker| checker.stream_created(stream, flags.non_blocking));
+        self.sanitizer.note(|checker| checker.stream_created(stream, flags.non_blocking));
         Ok(handle)
     }
 
     fn stream_destroy(&self, stream: StreamRef) -> Result<()> {
-        self.sanitizer.tell(|checker| checker.stream_destroyed(stream));
+        self.sanitizer.note(|checker| checker.stream_destroyed(stream));
         self.inner.stream_destroy(stream)
     }
 
@@ -59,7 +59,7 @@ impl Streams for CheckedDriver {
 
     fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()> {
         self.inner.stream_wait_event(stream, event)?;
-        self.sanitizer.tell(|checker| checker.waits(stream, event.native()));
+        self.sanitizer.note(|checker| checker.waits(stream, event.native()));
         Ok(())
     }
 
@@ -301,7 +301,7 @@ impl Graphs for CheckedDriver {
 
     fn capture_begin(&self, stream: StreamRef, mode: CaptureMode) -> Result<()> {
         self.inner.capture_begin(stream, mode)?;
-        self.sanitizer.tell(|checker| checker.capture_began(stream));
+        self.sanitizer.note(|checker| checker.capture_began(stream));
         Ok(())
     }
 
@@ -312,19 +312,19 @@ impl Graphs for CheckedDriver {
         mode: CaptureMode,
     ) -> Result<()> {
         self.inner.capture_begin_body(stream, body, mode)?;
-        self.sanitizer.tell(|checker| checker.capture_began(stream));
+        self.sanitizer.note(|checker| checker.capture_began(stream));
         Ok(())
     }
 
     fn capture_end(&self, stream: StreamRef) -> Result<GraphHandle> {
         let ended = self.inner.capture_end(stream);
         let graph = ended.as_ref().ok().map(|graph| graph.native());
-        self.sanitizer.tell(|checker| checker.capture_ended(stream, graph));
+        self.sanitizer.note(|checker| checker.capture_ended(stream, graph));
         ended
     }
 
     fn graph_destroy(&self, graph: GraphHandle) -> Result<()> {
-        self.sanitizer.tell(|checker| checker.graph_destroyed(graph.native()));
+        self.sanitizer.note(|checker| checker.graph_destroyed(graph.native()));
         self.inner.graph_destroy(graph)
     }
 
@@ -334,14 +334,14 @@ impl Graphs for CheckedDriver {
         graph: GraphHandle,
     ) -> Result<GraphExecHandle> {
         let executable = self.inner.graph_instantiate(device, graph)?;
-        self.sanitizer.tell(|checker| checker.instantiated(executable.native(), graph.native()));
+        self.sanitizer.note(|checker| checker.instantiated(executable.native(), graph.native()));
         Ok(executable)
     }
 
     fn graph_update(&self, exec: GraphExecHandle, graph: GraphHandle) -> Result<GraphUpdate> {
         let updated = self.inner.graph_update(exec, graph)?;
         if updated == GraphUpdate::Done {
-            self.sanitizer.tell(|checker| checker.instantiated(exec.native(), graph.native()));
+            self.sanitizer.note(|checker| checker.instantiated(exec.native(), graph.native()));
         }
         Ok(updated)
     }
@@ -352,7 +352,7 @@ impl Graphs for CheckedDriver {
     }
 
     fn graph_exec_destroy(&self, exec: GraphExecHandle) -> Result<()> {
-        self.sanitizer.tell(|checker| checker.executable_destroyed(exec.native()));
+        self.sanitizer.note(|checker| checker.executable_destroyed(exec.native()));
         self.inner.graph_exec_destroy(exec)
     }
 
@@ -365,7 +365,7 @@ impl Graphs for CheckedDriver {
     ) -> Result<Vec<GraphHandle>> {
         let bodies = self.inner.conditional_add(stream, condition, kind, bodies)?;
         let numbers: Vec<usize> = bodies.iter().map(|body| body.native()).collect();
-        self.sanitizer.tell(|checker| checker.bodies_added(stream, &numbers));
+        self.sanitizer.note(|checker| checker.bodies_added(stream, &numbers));
         Ok(bodies)
     }
 }
