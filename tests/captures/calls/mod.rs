@@ -66,7 +66,7 @@ macro_rules! no_status {
     })* };
 }
 
-no_status!((), bool, i32, u32, sconce::CBool, sconce::sconce_backend);
+no_status!((), bool, i32, i64, u32, sconce::CBool, sconce::sconce_backend);
 
 impl<T> Returned for *const T {
     fn status(self) -> sconce_status {
