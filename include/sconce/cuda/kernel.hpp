@@ -134,8 +134,7 @@ void add_use(const Param& value, ::sconce_sanitizer_range* ranges, std::size_t& 
   if constexpr (std::is_pointer_v<Param>) {
     using Pointee = std::remove_pointer_t<Param>;
     if constexpr (!std::is_function_v<Pointee>) {
-      const auto mode =
-          std::is_const_v<Pointee> ? SCONCE_SANITIZER_READ : SCONCE_SANITIZER_WRITE;
+      const auto mode = std::is_const_v<Pointee> ? SCONCE_SANITIZER_READ : SCONCE_SANITIZER_WRITE;
       ranges[count++] = {static_cast<const void*>(value), 0, mode, 0};
     }
   } else {
@@ -233,8 +232,9 @@ class TypedKernel : public Kernel {
  public:
   using Kernel::Kernel;
 
-  /// Queues a launch. As `Kernel::launch`. The sanitizer takes it that the kernel reads the block behind
-  /// a pointer to const, from the pointer to the block's end, and writes that behind another pointer.
+  /// Queues a launch. As `Kernel::launch`. The sanitizer takes it that the kernel reads the block
+  /// behind a pointer to const, from the pointer to the block's end, and writes that behind another
+  /// pointer.
   /// \throws Error as `Kernel::launch`, and if a tensor has another type than its parameter
   template <class... Args>
   void launch(const LaunchConfig& config, Args&&... args) const {
