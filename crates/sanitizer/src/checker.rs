@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use sconce_base::types::DeviceIndex;
@@ -14,7 +13,7 @@ use crate::operation::Operation;
 use crate::order::Order;
 use crate::pattern::Pattern;
 use crate::report::{Finding, FindingKind, Reports};
-use crate::site::{Site, code_of_libraries_of_ours};
+use crate::site::Callers;
 
 /// Memory that an operation reads or writes.
 #[derive(Clone, Debug)]
@@ -85,8 +84,7 @@ pub(crate) struct Checker {
     processes: Option<Lane>,
     operations: u64,
     unknown: u64,
-    /// Where the library's own code lies.
-    own_code: Option<Vec<Range<usize>>>,
+    callers: Callers,
     pub(crate) reports: Reports,
 }
 
@@ -94,8 +92,7 @@ impl Checker {
     fn operation(&mut self, name: &str, lane: Lane) -> Arc<Operation> {
         self.operations += 1;
         let (number, name) = (self.operations, name.to_owned());
-        let own_code = self.own_code.get_or_insert_with(code_of_libraries_of_ours);
-        Arc::new(Operation { number, name, lane, site: Site::here(own_code) })
+        Arc::new(Operation { number, name, lane, site: self.callers.site() })
     }
 
     /// How many operations there were of which nothing is known.

@@ -1,18 +1,17 @@
-//! Where a call was made: the addresses of the callers, taken cheaply with every operation, and their names, looked up
-//! when a report is written.
+//! Where a call was made: the first caller in the program, found with every operation, and its name, looked up when a
+//! report is written.
 #![forbid(unsafe_code)]
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use backtrace::{resolve, trace};
 
-/// The most frames of the program that are kept, and the most of this library.
-const MOST_FRAMES: usize = 48;
 /// The most frames that are looked at. Debug builds of this library have over fifty of their own.
-const MOST_LOOKS: usize = 256;
+const MOST_FRAMES: usize = 256;
 
-/// The callers of an operation, from the innermost.
+/// The first caller of an operation in the program; where there is none, all callers from the innermost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Site(Arc<[usize]>);
 
@@ -25,49 +24,68 @@ pub(crate) struct Place {
     pub(crate) address: usize,
 }
 
-impl Site {
-    /// The callers of the running call, without those whose code is `ours` where there are others.
-    pub(crate) fn here(ours: &[Range<usize>]) -> Site {
-        let mut frames = Vec::with_capacity(MOST_FRAMES);
-        let mut own = Vec::new();
-        let mut looks = 0;
+/// Code that is loaded.
+struct Code {
+    range: Range<usize>,
+    /// Of a file that holds this library and nothing else, or of the language's own libraries.
+    is_library: bool,
+}
+
+/// What is known of callers: to walk further than the first one in the program costs more than the rest of a check.
+#[derive(Default)]
+pub(crate) struct Callers {
+    /// Whether the code that returns to an address is the program's.
+    of_the_program: HashMap<usize, bool>,
+    code: Vec<Code>,
+}
+
+impl Callers {
+    /// The callers of the running call.
+    pub(crate) fn site(&mut self) -> Site {
+        let mut frames = Vec::new();
         trace(|frame| {
             let address = frame.ip() as usize;
-            looks += 1;
-            if !ours.iter().any(|code| code.contains(&address)) {
-                frames.push(address);
-            } else if frames.is_empty() && own.len() < MOST_FRAMES {
-                own.push(address);
+            let is_found = match self.of_the_program.get(&address) {
+                Some(known) => *known,
+                None => self.learn(address),
+            };
+            if is_found {
+                frames.clear();
             }
-            // Without code of its own the library is part of the program, with all its frames.
-            let most = if ours.is_empty() { MOST_LOOKS } else { MOST_FRAMES };
-            frames.len() < most && looks < MOST_LOOKS
+            frames.push(address);
+            !is_found && frames.len() < MOST_FRAMES
         });
-        Site(if frames.is_empty() { own } else { frames }.into())
+        Site(frames.into())
     }
 
-    /// The caller in the program: the first one that is not the library's.
+    fn learn(&mut self, address: usize) -> bool {
+        let is_of_the_program = !self.is_in_library(address) && place_of(address).1;
+        self.of_the_program.insert(address, is_of_the_program);
+        is_of_the_program
+    }
+
+    fn is_in_library(&mut self, address: usize) -> bool {
+        let find = |code: &[Code]| {
+            code.iter().find(|code| code.range.contains(&address)).map(|code| code.is_library)
+        };
+        if let Some(known) = find(&self.code) {
+            return known;
+        }
+        // Loaded since.
+        self.code = loaded_code();
+        find(&self.code).unwrap_or(false)
+    }
+}
+
+impl Site {
+    /// The caller in the program. Where there is none, the outermost one with a name.
     pub(crate) fn place(&self) -> Place {
-        let ours = code_of_libraries_of_ours();
         let mut last = Place::default();
-        for address in self.0.iter() {
-            let mut place = Place { address: *address, ..Place::default() };
-            // The address is that of the return, which may belong to the next line.
-            resolve((address - 1) as *mut _, |symbol| {
-                if place.function.is_empty() {
-                    place.function = symbol.name().map(|name| name.to_string()).unwrap_or_default();
-                }
-                if place.file.is_none()
-                    && let Some(file) = symbol.filename()
-                {
-                    place.file = Some(file.display().to_string());
-                    place.line = symbol.lineno().unwrap_or(0);
-                }
-            });
-            if !ours.iter().any(|code| code.contains(address)) && is_of_the_program(&place) {
-                return place;
-            }
-            if !place.function.is_empty() || place.file.is_some() {
+        for (at, address) in self.0.iter().enumerate() {
+            let (place, _) = place_of(*address);
+            let is_named = !place.function.is_empty() || place.file.is_some();
+            // The last one is the program's, or nothing better is known.
+            if is_named || at + 1 == self.0.len() {
                 last = place;
             }
         }
@@ -75,32 +93,61 @@ impl Site {
     }
 }
 
-/// Where the code of libsconce.so and libsconce_torch.so lies in this process.
-pub(crate) fn code_of_libraries_of_ours() -> Vec<Range<usize>> {
+/// The caller that returns to an address, and whether it is the program's. Of functions that the compiler put into
+/// each other it is the innermost one of the program, for instance what called an inline function of a header.
+fn place_of(address: usize) -> (Place, bool) {
+    let mut innermost = None;
+    let mut found = None;
+    // The address is that of the return, which may belong to the next line.
+    resolve((address - 1) as *mut _, |symbol| {
+        let place = Place {
+            function: symbol.name().map(|name| name.to_string()).unwrap_or_default(),
+            file: symbol.filename().map(|file| file.display().to_string()),
+            line: symbol.lineno().unwrap_or(0),
+            address,
+        };
+        if found.is_none() && is_of_the_program(&place) {
+            found = Some(place.clone());
+        }
+        innermost.get_or_insert(place);
+    });
+    match (found, innermost) {
+        (Some(place), _) => (place, true),
+        (None, Some(place)) => (place, false),
+        // A program without symbols.
+        (None, None) => (Place { address, ..Place::default() }, true),
+    }
+}
+
+/// The code that is loaded in this process.
+fn loaded_code() -> Vec<Code> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    let range = |line: &str| {
-        let path = line.split_whitespace().nth(5)?;
-        let (from, to) = line.split_whitespace().next()?.split_once('-')?;
+    let of_line = |line: &str| {
+        let mut words = line.split_whitespace();
+        let (from, to) = words.next()?.split_once('-')?;
+        words.next().filter(|rights| rights.contains('x'))?;
+        let file = words.nth(3)?.rsplit('/').next()?;
         let number = |text| usize::from_str_radix(text, 16).ok();
-        let is_ours = path.rsplit('/').next()?.starts_with("libsconce");
-        if is_ours { Some(number(from)?..number(to)?) } else { None }
+        let is_library =
+            ["libsconce", "libstdc++.", "libc++.", "libc.", "libgcc_s.", "libpthread.", "ld-linux"]
+                .iter()
+                .any(|name| file.starts_with(name));
+        Some(Code { range: number(from)?..number(to)?, is_library })
     };
-    maps.lines().filter_map(range).collect()
+    maps.lines().filter_map(of_line).collect()
 }
 
 /// Whether a caller is neither this library, where it is part of the program, nor one of its headers.
 fn is_of_the_program(place: &Place) -> bool {
-    let is_ours = |name: &str| {
-        name.starts_with("sconce_")
-            || name.contains("sconce::")
-            || name.contains("backtrace::")
-            || name.starts_with("core::")
-            || name.starts_with("std::")
-            || name.starts_with("<core::")
-            || name.starts_with("<alloc::")
-            || name.contains("rust_begin")
-            || name.starts_with("__rust")
-    };
+    // A method of a trait begins with the type: `<sconce_base::X as Y>::z`.
+    let name = place.function.trim_start_matches(['<', '&', '*', '[', '(']);
+    let name =
+        ["mut ", "const ", "dyn "].iter().fold(name, |name, word| name.trim_start_matches(word));
+    let is_ours = name.starts_with("sconce_")
+        || name.contains("sconce::")
+        || name.contains("backtrace::")
+        || ["core::", "std::", "alloc::", "__rust"].iter().any(|start| name.starts_with(start))
+        || name.contains("rust_begin");
     let in_headers = |file: &str| {
         file.contains("/include/sconce/")
             || file.contains("/include/c++/")
@@ -108,7 +155,52 @@ fn is_of_the_program(place: &Place) -> bool {
             || file.contains("/.cargo/")
     };
     match &place.file {
-        Some(file) => !in_headers(file) && !is_ours(&place.function),
-        None => !place.function.is_empty() && !is_ours(&place.function),
+        Some(file) => !in_headers(file) && !is_ours,
+        None => !name.is_empty() && !is_ours,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(function: &str, file: Option<&str>) -> Place {
+        Place { function: function.to_owned(), file: file.map(str::to_owned), line: 1, address: 1 }
+    }
+
+    #[test]
+    fn methods_of_the_librarys_traits_and_headers_are_not_the_programs() {
+        let of_the_program = |function: &str, file| is_of_the_program(&place(function, file));
+        assert!(!of_the_program("<sconce_tensors::Storage as core::ops::drop::Drop>::drop", None));
+        assert!(!of_the_program("<&mut sconce_base::X as std::io::Write>::write", None));
+        assert!(!of_the_program("sconce_tensor_add", None));
+        assert!(!of_the_program("sconce::Tensor::add", Some("/usr/include/sconce/tensor.hpp")));
+        assert!(!of_the_program("add", Some("/usr/include/sconce/tensor.hpp")));
+        assert!(!of_the_program("", None));
+        assert!(of_the_program("main", None));
+        assert!(of_the_program("main", Some("main.cpp")));
+        assert!(of_the_program("<model::Layer as model::Module>::forward", Some("model.rs")));
+    }
+
+    #[inline(never)]
+    fn deep(callers: &mut Callers, levels: u32) -> Site {
+        let site = if levels == 0 { callers.site() } else { deep(callers, levels - 1) };
+        std::hint::black_box(site)
+    }
+
+    #[test]
+    fn a_walk_ends_at_the_first_caller_in_the_program() {
+        let mut callers = Callers::default();
+        let beyond = deep(&mut callers, 4);
+        // This function is part of the library: the walk went on.
+        let is_deep = |at: &usize| place_of(*at).0.function.contains("deep");
+        let passed: Vec<usize> = callers.of_the_program.keys().copied().filter(is_deep).collect();
+        assert!(!passed.is_empty() && !beyond.0.iter().any(|at| passed.contains(at)));
+        for at in &passed {
+            callers.of_the_program.insert(*at, true);
+        }
+        let site = deep(&mut callers, 4);
+        assert_eq!(site.0.len(), 1);
+        assert!(passed.contains(&site.0[0]));
     }
 }
