@@ -283,6 +283,65 @@ TEST_F(SanitizerTest, WhatTheHostUsesIsDeclaredForPinnedMemory) {
   EXPECT_EQ(scope.reports(), 1);
 }
 
+/// A kernel of the simulator: it writes its operand.
+TypedKernel<float*, std::int64_t> writer(const Module& module) {
+  return module.kernel<float*, std::int64_t>("writer");
+}
+
+Module module_of_writer() {
+  sconce::simulator::register_kernel<float*, std::int64_t>(
+      "writer", [](const sconce::simulator::Thread&, sconce::simulator::DevicePointer<float> to,
+                   std::int64_t index) { to[index] = 1; });
+  return Module::load(
+      ".version 8.0\n.target sm_75\n.address_size 64\n"
+      ".visible .entry writer(.param .u64 to, .param .u64 index) { ret; }");
+}
+
+TEST_F(SanitizerTest, KernelsUseTheElementsOfTheirArguments) {
+  SCONCE_NEED_SIMULATOR();
+  const Module module = module_of_writer();
+  const auto kernel = writer(module);
+  LaunchConfig on_a{Dim3(1), Dim3(1)};
+  LaunchConfig on_b = on_a;
+  on_a.stream = getStreamFromPool();
+  on_b.stream = getStreamFromPool();
+  const Tensor x = sconce::zeros({64});
+  DeviceBuffer block(256);
+  settle();
+  const Scope scope;
+  kernel.launch(on_a, block.span<float>(0, 32), 0);
+  kernel.launch(on_b, block.span<float>(128, 32), 0);
+  kernel.launch(on_a, x.narrow(0, 0, 32), 0);
+  kernel.launch(on_b, x.narrow(0, 32, 32), 0);
+  EXPECT_EQ(scope.reports(), 0) << scope.text();
+  kernel.launch(on_a, block.span<float>(124, 2), 0);
+  EXPECT_EQ(scope.reports(), 1);
+  kernel.launch(on_b, x.narrow(0, 31, 2), 0);
+  EXPECT_EQ(scope.reports(), 2);
+  settle();
+}
+
+TEST_F(SanitizerTest, ALaunchThatFailsLeavesNothingDeclared) {
+  SCONCE_NEED_SIMULATOR();
+  const Module module = module_of_writer();
+  const auto a = getStreamFromPool();
+  DeviceBuffer block(256);
+  float* const address = block.span<float>().data();
+  settle();
+  const Scope scope;
+  memory_set(block, 1, a);
+  const LaunchConfig refused{Dim3(1), Dim3(1), /*shared_bytes=*/1U << 30};
+  EXPECT_NE(support::status_or_ok([&] { writer(module).launch(refused, address, 0); }), SCONCE_OK);
+  const Tensor other = sconce::zeros({4});
+  const LaunchConfig right{Dim3(1), Dim3(1)};
+  const Kernel& untyped = writer(module);
+  untyped.launch(right, static_cast<float*>(other.data_ptr()), std::int64_t{0});
+  EXPECT_EQ(scope.reports(), 0) << scope.text();
+  writer(module).launch(right, address, 0);
+  EXPECT_EQ(scope.reports(), 1);
+  settle();
+}
+
 TEST_F(SanitizerTest, ANullPointerIsNoMemory) {
   const auto a = getStreamFromPool();
   const auto b = getStreamFromPool();

@@ -80,7 +80,8 @@ pub unsafe extern "C" fn sconce_sanitizer_access(
 /// Declares the memory that the next kernel uses which the calling thread launches. Without this call nothing is known
 /// of it. Does nothing while the sanitizer is off.
 ///
-/// - `ranges`, `count`: the memory that the kernel reads and writes.
+/// - `ranges`, `count`: the memory that the kernel reads and writes. 0 takes back what was declared, after a launch that
+///   failed.
 /// - Errors: `SCONCE_ERROR_INVALID_ARGUMENT` for an unknown mode.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sanitizer_declare_launch(

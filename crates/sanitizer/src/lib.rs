@@ -193,12 +193,10 @@ impl Sanitizer {
         self.tell(|checker| checker.queued(stream, name, Some(uses)));
     }
 
-    /// Memory that the next launch of a kernel by the calling thread uses.
+    /// Memory that the next launch of a kernel by the calling thread uses; none takes the last declaration back.
     pub fn declare_launch(&self, ranges: &[DeclaredRange]) {
-        if self.is_enabled() {
-            let uses = self.uses(ranges);
-            DECLARED.with(|declared| *declared.borrow_mut() = Some(uses));
-        }
+        let uses = (self.is_enabled() && !ranges.is_empty()).then(|| self.uses(ranges));
+        DECLARED.with(|declared| *declared.borrow_mut() = uses);
     }
 
     /// Memory that the host uses by now.

@@ -182,7 +182,8 @@ sconce_status sconce_sanitizer_access(struct sconce_stream stream,
  * Declares the memory that the next kernel uses which the calling thread launches. Without this call nothing is known
  * of it. Does nothing while the sanitizer is off.
  *
- * - `ranges`, `count`: the memory that the kernel reads and writes.
+ * - `ranges`, `count`: the memory that the kernel reads and writes. 0 takes back what was declared, after a launch that
+ *   failed.
  * - Errors: `SCONCE_ERROR_INVALID_ARGUMENT` for an unknown mode.
  */
 sconce_status sconce_sanitizer_declare_launch(const struct sconce_sanitizer_range *ranges,

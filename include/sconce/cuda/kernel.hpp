@@ -128,33 +128,61 @@ void launch_kernel(sconce_kernel* kernel, const cuda::LaunchConfig& config,
           addresses.data(), bytes.data(), count);
 }
 
-/// Adds what a kernel does to the memory of a parameter: what a pointer to const points to is read.
-template <class Param>
-void add_use(const Param& value, ::sconce_sanitizer_range* ranges, std::size_t& count) noexcept {
-  if constexpr (std::is_pointer_v<Param>) {
-    using Pointee = std::remove_pointer_t<Param>;
-    if constexpr (!std::is_function_v<Pointee>) {
-      const auto mode = std::is_const_v<Pointee> ? SCONCE_SANITIZER_READ : SCONCE_SANITIZER_WRITE;
-      ranges[count++] = {static_cast<const void*>(value), 0, mode, 0};
-    }
+/// How many bytes a kernel may use of an argument: those of a view or of a contiguous tensor; 0
+/// where nothing says it.
+template <class Argument>
+std::size_t bytes_of_argument(const Argument& argument) {
+  if constexpr (is_device_view_v<Argument>) {
+    return argument.size_bytes();
+  } else if constexpr (is_tensor<Argument>()) {
+    return argument.is_contiguous() ? static_cast<std::size_t>(argument.nbytes()) : 0;
   } else {
-    static_cast<void>(value);
-    static_cast<void>(ranges);
-    static_cast<void>(count);
+    static_cast<void>(argument);
+    return 0;
   }
 }
 
-/// Tells the sanitizer what the next launch uses, as far as the types of the parameters say it.
-template <class... Params>
-void declare_launch(const Params&... values) {
-  if (!::sconce_sanitizer_is_enabled()) {
-    return;
+/// What a kernel does to the memory of a parameter: what a pointer to const points to is read. A
+/// parameter that is no memory uses no address.
+template <class Param, class Argument>
+::sconce_sanitizer_range use_of(Argument& argument) {
+  if constexpr (std::is_pointer_v<Param> && !std::is_function_v<std::remove_pointer_t<Param>>) {
+    const void* const address = kernel_argument_as<Param>(argument);
+    const auto mode = std::is_const_v<std::remove_pointer_t<Param>> ? SCONCE_SANITIZER_READ
+                                                                    : SCONCE_SANITIZER_WRITE;
+    return {address, bytes_of_argument(argument), mode, 0};
+  } else {
+    static_cast<void>(argument);
+    return {nullptr, 0, SCONCE_SANITIZER_READ, 0};
   }
-  std::array<::sconce_sanitizer_range, sizeof...(Params) + 1> ranges{};
-  std::size_t count = 0;
-  (add_use<Params>(values, ranges.data(), count), ...);
-  check(::sconce_sanitizer_declare_launch(ranges.data(), count));
 }
+
+/// Tells the sanitizer what the launch behind it uses, as far as the types of the parameters say
+/// it. The destructor takes that back: a launch that failed has not used it.
+template <class... Params>
+class DeclaredLaunch {
+ public:
+  template <class... Args>
+  explicit DeclaredLaunch(Args&... args) : is_told_(::sconce_sanitizer_is_enabled()) {
+    if (is_told_) {
+      const std::array<::sconce_sanitizer_range, sizeof...(Params) + 1> ranges{
+          use_of<Params>(args)..., {nullptr, 0, SCONCE_SANITIZER_READ, 0}};
+      check(::sconce_sanitizer_declare_launch(ranges.data(), ranges.size()));
+    }
+  }
+  DeclaredLaunch(const DeclaredLaunch&) = delete;
+  DeclaredLaunch& operator=(const DeclaredLaunch&) = delete;
+  DeclaredLaunch(DeclaredLaunch&&) = delete;
+  DeclaredLaunch& operator=(DeclaredLaunch&&) = delete;
+  ~DeclaredLaunch() {
+    if (is_told_) {
+      log_failure(::sconce_sanitizer_declare_launch(nullptr, 0), "ending a declaration");
+    }
+  }
+
+ private:
+  bool is_told_;
+};
 
 }  // namespace detail
 }  // namespace v0
@@ -232,15 +260,16 @@ class TypedKernel : public Kernel {
  public:
   using Kernel::Kernel;
 
-  /// Queues a launch. As `Kernel::launch`. The sanitizer takes it that the kernel reads the block
-  /// behind a pointer to const, from the pointer to the block's end, and writes that behind another
-  /// pointer.
+  /// Queues a launch. As `Kernel::launch`. The sanitizer takes it that the kernel reads what is
+  /// behind a pointer to const, and writes what is behind another pointer: the elements of a
+  /// `DeviceSpan` or of a contiguous tensor, otherwise all from the address to the end of the
+  /// block.
   /// \throws Error as `Kernel::launch`, and if a tensor has another type than its parameter
   template <class... Args>
   void launch(const LaunchConfig& config, Args&&... args) const {
     static_assert(sizeof...(Args) == sizeof...(Params),
                   "the kernel has another number of parameters");
-    detail::declare_launch<Params...>(detail::kernel_argument_as<Params>(args)...);
+    const detail::DeclaredLaunch<Params...> declared(args...);
     detail::launch_kernel(get(), config, detail::kernel_argument_as<Params>(args)...);
   }
 };
