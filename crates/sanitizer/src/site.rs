@@ -45,6 +45,10 @@ impl Callers {
         let mut frames = Vec::new();
         trace(|frame| {
             let address = frame.ip() as usize;
+            // The stacks of threads may end with a frame that returns nowhere.
+            if address == 0 {
+                return false;
+            }
             let is_found = match self.of_the_program.get(&address) {
                 Some(known) => *known,
                 None => self.learn(address),
@@ -99,7 +103,7 @@ fn place_of(address: usize) -> (Place, bool) {
     let mut innermost = None;
     let mut found = None;
     // The address is that of the return, which may belong to the next line.
-    resolve((address - 1) as *mut _, |symbol| {
+    resolve(address.saturating_sub(1) as *mut _, |symbol| {
         let place = Place {
             function: symbol.name().map(|name| name.to_string()).unwrap_or_default(),
             file: symbol.filename().map(|file| file.display().to_string()),
@@ -180,6 +184,27 @@ mod tests {
         assert!(of_the_program("main", None));
         assert!(of_the_program("main", Some("main.cpp")));
         assert!(of_the_program("<model::Layer as model::Module>::forward", Some("model.rs")));
+    }
+
+    #[test]
+    fn a_thread_where_nothing_is_the_programs_ends_the_walk_at_its_start() {
+        // As in a thread of the library: no caller counts as the program's.
+        let walk = || {
+            let mut callers = Callers::default();
+            callers.site();
+            callers.of_the_program.values_mut().for_each(|it| *it = false);
+            loop {
+                let known = callers.of_the_program.len();
+                let site = callers.site();
+                callers.of_the_program.values_mut().for_each(|it| *it = false);
+                if callers.of_the_program.len() == known {
+                    return site;
+                }
+            }
+        };
+        let site = std::thread::spawn(walk).join().expect("no panic");
+        assert!(!site.0.is_empty() && !site.0.contains(&0));
+        assert_eq!(place_of(0).0.address, 0);
     }
 
     #[inline(never)]
