@@ -128,17 +128,28 @@ void launch_kernel(sconce_kernel* kernel, const cuda::LaunchConfig& config,
           addresses.data(), bytes.data(), count);
 }
 
-/// How many bytes a kernel may use of an argument: those of a view or of a contiguous tensor; 0
-/// where nothing says it.
-template <class Argument>
+/// The bytes of a parameter's element; 1 for `void`.
+template <class Pointee>
+constexpr std::size_t element_bytes() noexcept {
+  if constexpr (std::is_void_v<Pointee>) {
+    return 1;
+  } else {
+    return sizeof(Pointee);
+  }
+}
+
+/// How many bytes a kernel uses of an argument for sure: those of a view or of a contiguous tensor,
+/// otherwise the first element, since nothing says how far a pointer reaches.
+template <class Pointee, class Argument>
 std::size_t bytes_of_argument(const Argument& argument) {
   if constexpr (is_device_view_v<Argument>) {
     return argument.size_bytes();
   } else if constexpr (is_tensor<Argument>()) {
-    return argument.is_contiguous() ? static_cast<std::size_t>(argument.nbytes()) : 0;
+    return argument.is_contiguous() ? static_cast<std::size_t>(argument.nbytes())
+                                    : element_bytes<Pointee>();
   } else {
     static_cast<void>(argument);
-    return 0;
+    return element_bytes<Pointee>();
   }
 }
 
@@ -148,9 +159,11 @@ template <class Param, class Argument>
 ::sconce_sanitizer_range use_of(Argument& argument) {
   if constexpr (std::is_pointer_v<Param> && !std::is_function_v<std::remove_pointer_t<Param>>) {
     const void* const address = kernel_argument_as<Param>(argument);
-    const auto mode = std::is_const_v<std::remove_pointer_t<Param>> ? SCONCE_SANITIZER_READ
-                                                                    : SCONCE_SANITIZER_WRITE;
-    return {address, bytes_of_argument(argument), mode, 0};
+    using Pointee = std::remove_pointer_t<Param>;
+    const std::size_t bytes = bytes_of_argument<std::remove_cv_t<Pointee>>(argument);
+    const auto mode = std::is_const_v<Pointee> ? SCONCE_SANITIZER_READ : SCONCE_SANITIZER_WRITE;
+    // No bytes are none, not all up to the end of the block.
+    return {bytes == 0 ? nullptr : address, bytes, mode, 0};
   } else {
     static_cast<void>(argument);
     return {nullptr, 0, SCONCE_SANITIZER_READ, 0};
@@ -262,8 +275,8 @@ class TypedKernel : public Kernel {
 
   /// Queues a launch. As `Kernel::launch`. The sanitizer takes it that the kernel reads what is
   /// behind a pointer to const, and writes what is behind another pointer: the elements of a
-  /// `DeviceSpan` or of a contiguous tensor, otherwise all from the address to the end of the
-  /// block.
+  /// `DeviceSpan` or of a contiguous tensor, otherwise the first element, since nothing says how
+  /// many there are.
   /// \throws Error as `Kernel::launch`, and if a tensor has another type than its parameter
   template <class... Args>
   void launch(const LaunchConfig& config, Args&&... args) const {
