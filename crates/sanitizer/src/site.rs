@@ -177,7 +177,7 @@ mod tests {
         let of_the_program = |function: &str, file| is_of_the_program(&place(function, file));
         assert!(!of_the_program("<sconce_tensors::Storage as core::ops::drop::Drop>::drop", None));
         assert!(!of_the_program("<&mut sconce_base::X as std::io::Write>::write", None));
-        assert!(!of_the_program("sconce_tensor_add", None));
+        assert!(!of_the_program("sconce_event_record", None));
         assert!(!of_the_program("sconce::Tensor::add", Some("/usr/include/sconce/tensor.hpp")));
         assert!(!of_the_program("add", Some("/usr/include/sconce/tensor.hpp")));
         assert!(!of_the_program("", None));
