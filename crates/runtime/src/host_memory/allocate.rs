@@ -56,7 +56,7 @@ fn slow_path(cache: &'static PinnedCache, bytes: usize) -> Result<usize> {
     if rules.drained {
         drain::start(deferred::poll);
     } else {
-        deferred::poll_without_wait(runtime, cache);
+        deferred::poll_to_allocate(runtime, cache);
     }
     let keep = bytes <= rules.most_cached;
     if rules.reserve != 0 {
@@ -67,7 +67,7 @@ fn slow_path(cache: &'static PinnedCache, bytes: usize) -> Result<usize> {
             return Ok(address);
         }
         if rules.drained
-            && deferred::poll_without_wait(runtime, cache)
+            && deferred::poll_to_allocate(runtime, cache)
             && let Some(address) = cache.enter().heap.take(bytes)
         {
             return Ok(address);

@@ -95,9 +95,10 @@ pub(super) fn poll(runtime: &Runtime, cache: &PinnedCache) -> bool {
     poll_and(runtime, cache, MayUnpin::Yes)
 }
 
-/// [`poll`] for an allocation, which waits for no device.
-pub(super) fn poll_without_wait(runtime: &Runtime, cache: &PinnedCache) -> bool {
-    poll_and(runtime, cache, MayUnpin::No)
+/// [`poll`] for an allocation, which waits for the devices only if that wait ends for sure.
+pub(super) fn poll_to_allocate(runtime: &Runtime, cache: &PinnedCache) -> bool {
+    let may_unpin = if stream::work_may_need_threads() { MayUnpin::No } else { MayUnpin::Yes };
+    poll_and(runtime, cache, may_unpin)
 }
 
 fn poll_and(runtime: &Runtime, cache: &PinnedCache, may_unpin: MayUnpin) -> bool {

@@ -71,4 +71,4 @@ pub use work::{
     capture_status, is_capturing, launch_host_function, note_work_may_need_threads, priority,
     priority_range, query, synchronize, synchronize_device, try_synchronize_device,
 };
-pub(crate) use work::{is_stream_idle, may_give_back_unasked};
+pub(crate) use work::{is_stream_idle, may_give_back_unasked, work_may_need_threads};

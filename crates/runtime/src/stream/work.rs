@@ -32,6 +32,11 @@ pub fn note_work_may_need_threads() {
     MAY_NEED_THREADS.store(true, Relaxed);
 }
 
+/// Whether work may need threads, so that a wait for the devices may never end.
+pub(crate) fn work_may_need_threads() -> bool {
+    MAY_NEED_THREADS.load(Relaxed)
+}
+
 /// Whether the driver gives memory back without a wait that may never end. It waits for all work of the devices, also
 /// for what another thread queues between a look at the streams and the call. So it is not enough that the devices
 /// are idle: such work must not need the calling thread either. A kernel of the program that waits for a thread by
@@ -40,7 +45,7 @@ pub(crate) fn may_give_back_unasked(
     runtime: &Runtime,
     mut devices: impl Iterator<Item = DeviceIndex>,
 ) -> bool {
-    !MAY_NEED_THREADS.load(Relaxed) && devices.all(|device| is_device_idle(runtime, device))
+    !work_may_need_threads() && devices.all(|device| is_device_idle(runtime, device))
 }
 
 /// Whether a device is idle: its default stream, pooled streams and the calling thread's current stream. Does not wait.
