@@ -96,6 +96,7 @@ class Access {
       : stream_(stream), name_(std::move(name)) {}
   Access(const Access&) = delete;
   Access& operator=(const Access&) = delete;
+  /// Takes over what `other` has declared.
   Access(Access&& other) noexcept
       : stream_(other.stream_), name_(std::move(other.name_)), ranges_(std::move(other.ranges_)) {
     other.ranges_.clear();
