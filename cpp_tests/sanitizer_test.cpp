@@ -252,7 +252,7 @@ TEST_F(SanitizerTest, DeclaredRangesAreChecked) {
               SCONCE_ERROR_INVALID_ARGUMENT);
     EXPECT_TRUE(contains(sconce_last_error_message(), "ranges[1].mode is"));
     EXPECT_EQ(sconce_sanitizer_declare_launch(ranges, 2), SCONCE_ERROR_INVALID_ARGUMENT);
-    EXPECT_EQ(sconce_sanitizer_host_access(ranges[1], nullptr), SCONCE_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(sconce_sanitizer_host_access(&ranges[1], 1, nullptr), SCONCE_ERROR_INVALID_ARGUMENT);
   }
   EXPECT_EQ(sconce_sanitizer_access(stream.get(), nullptr, 1, nullptr),
             SCONCE_ERROR_INVALID_ARGUMENT);
@@ -270,16 +270,16 @@ TEST_F(SanitizerTest, WhatTheHostUsesIsDeclaredForPinnedMemory) {
   const Scope scope;
   with_stream(a, [&] { pinned.copy_(x, /*non_blocking=*/true); });
   const sconce_sanitizer_range outside = {&scope, sizeof(scope), SCONCE_SANITIZER_WRITE, 0};
-  EXPECT_EQ(sconce_sanitizer_host_access(outside, nullptr), SCONCE_OK);
+  EXPECT_EQ(sconce_sanitizer_host_access(&outside, 1, nullptr), SCONCE_OK);
   const sconce_sanitizer_range on_device = {x.data_ptr(), 4, SCONCE_SANITIZER_WRITE, 0};
-  EXPECT_EQ(sconce_sanitizer_host_access(on_device, nullptr), SCONCE_OK);
+  EXPECT_EQ(sconce_sanitizer_host_access(&on_device, 1, nullptr), SCONCE_OK);
   EXPECT_EQ(scope.reports(), 0) << scope.text();
   const sconce_sanitizer_range range = {pinned.data_ptr(), 4, SCONCE_SANITIZER_READ, 0};
-  EXPECT_EQ(sconce_sanitizer_host_access(range, "the reader"), SCONCE_OK);
+  EXPECT_EQ(sconce_sanitizer_host_access(&range, 1, "the reader"), SCONCE_OK);
   EXPECT_EQ(scope.reports(), 1);
   EXPECT_TRUE(contains(scope.text(), "the reader reads, on the host"));
   settle();
-  EXPECT_EQ(sconce_sanitizer_host_access(range, nullptr), SCONCE_OK);
+  EXPECT_EQ(sconce_sanitizer_host_access(&range, 1, nullptr), SCONCE_OK);
   EXPECT_EQ(scope.reports(), 1);
 }
 

@@ -100,16 +100,17 @@ pub unsafe extern "C" fn sconce_sanitizer_declare_launch(
 /// Declares that the host reads or writes memory by itself, such as pinned memory that copies use. Does nothing while the
 /// sanitizer is off, or for memory that is not pinned.
 ///
-/// - `range`: the memory.
+/// - `ranges`, `count`: the memory.
 /// - `name`: what reports call it; NULL for `the host`.
 /// - Errors: `SCONCE_ERROR_INVALID_ARGUMENT` for an unknown mode.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sanitizer_host_access(
-    range: sconce_sanitizer_range,
+    ranges: *const sconce_sanitizer_range,
+    count: usize,
     name: *const c_char,
 ) -> sconce_status {
     guard(|| {
-        let ranges = declared(&[range])?;
+        let ranges = declared(entries!(ranges, count))?;
         let name = if name.is_null() { c"the host" } else { text!(name) };
         if let Some(sanitizer) = sanitizer() {
             for range in ranges {

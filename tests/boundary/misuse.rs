@@ -53,6 +53,7 @@ pub(crate) unsafe extern "C" fn no_gradients(
 }
 pub(crate) unsafe extern "C" fn no_kernel(_: *mut sconce::sconce_sim_launch, _: *mut c_void) {}
 pub(crate) unsafe extern "C" fn no_message(_: i32, _: *const c_char, _: *mut c_void) {}
+pub(crate) unsafe extern "C" fn no_report(_: *const c_char, _: *const c_char, _: *mut c_void) {}
 pub(crate) unsafe extern "C" fn no_error(_: *mut c_void, _: *const c_char, _: *const c_char) {}
 
 pub(crate) unsafe extern "C" fn no_range(_: i64, _: i64, _: *mut c_void) {}
@@ -126,6 +127,7 @@ fn values(kind: &str, name: &str, scratch: &'static [u64]) -> Vec<Vec<u64>> {
         "sconce_sim_kernel_function" => one(&[0, no_kernel as *const () as u64]),
         "sconce_dlpack_set_error" => one(&[0, no_error as *const () as u64]),
         "sconce_log_callback" => one(&[0, no_message as *const () as u64]),
+        "sconce_sanitizer_callback" => one(&[0, no_report as *const () as u64]),
         "sconce_oom_observer" => one(&[0, no_observer as *const () as u64]),
         "sconce_matmul_desc *" => {
             let desc = std::ptr::from_ref(&SMALL_PRODUCT) as u64;

@@ -12,7 +12,8 @@ use testkit::header::Prototype;
 use crate::calls::{Arguments, Library};
 use crate::descriptions::good;
 use crate::misuse::{
-    no_error, no_gradients, no_kernel, no_message, no_observer, no_range, nothing, scratch,
+    no_error, no_gradients, no_kernel, no_message, no_observer, no_range, no_report, nothing,
+    scratch,
 };
 use crate::ordinary::{entries, is_tensor_instead, number, patience, small, text};
 
@@ -300,6 +301,10 @@ impl World {
             "char *const *" => leaked([c"key".as_ptr() as u64; ENTRIES]),
             "void *" => self.address(function, name),
             "sconce_backward_function" => no_gradients as *const () as u64,
+            "sconce_sanitizer_range *" => {
+                // No address, a byte, and SCONCE_SANITIZER_READ.
+                leaked::<[u64; 3 * ENTRIES]>(std::array::from_fn(|at| [0, 1, 1][at % 3]))
+            }
             "sconce_backward_edge *" => leaked([0_u64; 4 * ENTRIES]),
             "sconce_backward_root *" => {
                 let root = [self.leaf, 0, self.tensors["matrix"]];
@@ -311,6 +316,7 @@ impl World {
             "sconce_sim_kernel_function" => no_kernel as *const () as u64,
             "sconce_dlpack_set_error" => no_error as *const () as u64,
             "sconce_log_callback" => no_message as *const () as u64,
+            "sconce_sanitizer_callback" => no_report as *const () as u64,
             "sconce_oom_observer" => no_observer as *const () as u64,
             described if described.ends_with("_desc *") || described.ends_with("_copy *") => {
                 leaked(good(described.trim_end_matches(" *")))

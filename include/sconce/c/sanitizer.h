@@ -193,11 +193,12 @@ sconce_status sconce_sanitizer_declare_launch(const struct sconce_sanitizer_rang
  * Declares that the host reads or writes memory by itself, such as pinned memory that copies use. Does nothing while the
  * sanitizer is off, or for memory that is not pinned.
  *
- * - `range`: the memory.
+ * - `ranges`, `count`: the memory.
  * - `name`: what reports call it; NULL for `the host`.
  * - Errors: `SCONCE_ERROR_INVALID_ARGUMENT` for an unknown mode.
  */
-sconce_status sconce_sanitizer_host_access(struct sconce_sanitizer_range range,
+sconce_status sconce_sanitizer_host_access(const struct sconce_sanitizer_range *ranges,
+                                           size_t count,
                                            const char *name);
 
 #ifdef __cplusplus

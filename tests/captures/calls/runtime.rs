@@ -101,7 +101,7 @@ pub(super) const ALL: &[Call] = &[
     call!(sconce_sanitizer_set_callback, w, [None, null_mut()]),
     call!(sconce_sanitizer_access, w, [w.stream, null(), 0, null()]),
     call!(sconce_sanitizer_declare_launch, w, [null(), 0]),
-    call!(sconce_sanitizer_host_access, w, [sconce_sanitizer_range { address: null(), bytes: 1, mode: SCONCE_SANITIZER_READ, reserved: 0 }, null()]),
+    call!(sconce_sanitizer_host_access, w, [null(), 0, null()]),
     call!(sconce_parallel_set_num_threads, w, [1]),
     call!(sconce_parallel_get_num_threads, w, []),
     call!(sconce_parallel_get_thread_num, w, []),
