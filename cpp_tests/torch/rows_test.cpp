@@ -63,7 +63,8 @@ TEST_F(RowsTest, ItSaysWhatItTakesAndReturns) {
   EXPECT_EQ(picks.name, "picks");
   EXPECT_EQ(picks.dtype, SCONCE_DTYPE_I64);
   EXPECT_EQ(picks.sizes, (Sizes{{0, INT64_MAX}}));
-  EXPECT_TRUE(contains(error_of([&] { (void)model.input(2); }).what(), "no input 2"));
+  EXPECT_TRUE(contains(error_of([&] { (void)model.input(2); }).what(),
+                       "index is 2; the model has 2 inputs"));
   const std::string text = model.describe();
   for (const char* line :
        {"input 0: values float32[2..64, 3] on cpu", "input 1: picks int64[any] on cpu",
@@ -99,7 +100,8 @@ TEST_F(RowsTest, InputsAndOutputsAreFoundByName) {
   EXPECT_EQ(model.output(1).name, "picked");
   EXPECT_EQ(model.output(1).dtype, -1) << "the source does not say it";
   EXPECT_TRUE(model.output(1).sizes.empty());
-  EXPECT_TRUE(contains(error_of([&] { (void)model.output(2); }).what(), "no output 2"));
+  EXPECT_TRUE(contains(error_of([&] { (void)model.output(2); }).what(),
+                       "index is 2; the model has 2 outputs"));
 
   const std::vector<Tensor> results = model.run_named({{"picks", picks({2})}, {"values", rows(3)}});
   EXPECT_EQ(values(results.at(model.output_index("scaled"))), expected(3));
@@ -287,7 +289,7 @@ TEST_F(RowsTest, InputsThatItDoesNotTakeAreNamed) {
     EXPECT_TRUE(contains(error.what(), words));
   };
   refused({}, "input_count is 0; the model has 2 inputs");
-  refused({rows(2), picks({0}), rows(2)}, "3 inputs were passed");
+  refused({rows(2), picks({0}), rows(2)}, "input_count is 3; the model has 2 inputs");
   refused({rows(65), picks({0})},
           "input 0 (values) is float32[65, 3] on cpu; the model takes float32[2..64, 3] on cpu");
   refused({rows(4).view({3, 4}), picks({0})}, "float32[3, 4]");
@@ -300,7 +302,7 @@ TEST_F(RowsTest, InputsThatItDoesNotTakeAreNamed) {
   }
   const sconce::Error undefined = error_of([&] { (void)model.run({rows(2), Tensor()}); });
   EXPECT_EQ(undefined.status(), SCONCE_ERROR_INVALID_HANDLE);
-  EXPECT_TRUE(contains(undefined.what(), "input 1: "));
+  EXPECT_TRUE(contains(undefined.what(), "inputs[1] is NULL"));
   EXPECT_EQ(::sconce_tensor_live_count(), before);
   EXPECT_EQ(values(model.run({rows(2), picks({0})})[0]), expected(2)) << "it goes on working";
 }
