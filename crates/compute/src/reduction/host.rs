@@ -119,6 +119,6 @@ mod tests {
         };
         let error = reduce_on_host(&call, raw, raw).unwrap_err();
         assert_eq!(error.status(), sconce_base::error::Status::NotSupported);
-        assert!(error.message().contains("Amax"), "{}", error.message());
+        assert!(error.message().contains("amax of"), "{}", error.message());
     }
 }
