@@ -159,7 +159,7 @@ fn a_dynamic_batch_takes_its_sizes_and_no_others() {
         release(&[tensor]);
     }
     assert!(run(model, &[], 1).unwrap_err().contains("input_count is 0; the model has 1 inputs"));
-    assert!(run(model, &[12345], 1).unwrap_err().contains("input 0"));
+    assert!(run(model, &[12345], 1).unwrap_err().contains("inputs[0]"));
     assert!(run(7, &[12345], 1).unwrap_err().contains("no model"));
     assert_eq!(live(), before);
     let tensor = of(2, 256, 0).tensor();
