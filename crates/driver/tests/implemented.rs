@@ -16,7 +16,11 @@ const DEFAULTS: &[(&str, &str, &str)] = &[
     ("CudaDriver", "block_taken_back", "as observes_blocks"),
     ("CudaDriver", "memory_sleeps", "CUDA finds unmapped addresses itself"),
     ("CudaDriver", "memory_wakes", "as memory_sleeps"),
+    ("CudaDriver", "observes_host", "only the sanitizer follows the host"),
+    ("CudaDriver", "host_used", "as observes_host"),
     ("Simulator", "stream_is_capturing", "is made of stream_capture_status"),
+    ("Simulator", "observes_host", "only the sanitizer follows the host"),
+    ("Simulator", "host_used", "as observes_host"),
     ("Simulator", "copy_direct_async", "the simulator looks every address up"),
     ("Simulator", "comm_pending", "the simulator has no library to be inside of"),
 ];
