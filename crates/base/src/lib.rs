@@ -10,6 +10,7 @@
 //! | [`element`] | data types |
 //! | [`entropy`] | random bytes of the system |
 //! | [`error`] | the error type and its statuses |
+//! | [`json_text`] | texts as JSON has them |
 //! | [`lock`] | locks, whose order debug builds check |
 //! | [`log`] | messages to the user of the library |
 //! | [`nvtx`] | profiling marks |
@@ -29,6 +30,7 @@ pub mod dynlib;
 pub mod element;
 pub mod entropy;
 pub mod error;
+pub mod json_text;
 #[cfg_attr(debug_assertions, allow(unsafe_code, reason = "implements the traits of locks"))]
 pub mod lock;
 pub mod log;

@@ -3,6 +3,8 @@
 //! Every value is followed by a comma, which the end of its map or list takes back: no step asks
 //! whether it is the first.
 
+use sconce_base::json_text;
+
 use super::sink::{Sink, Word};
 use super::tree;
 use crate::memory::Snapshot;
@@ -115,15 +117,8 @@ impl Sink for Json {
     }
 
     fn text(&mut self, value: &str) {
-        self.text.push('"');
-        for character in value.chars() {
-            match character {
-                '"' | '\\' => self.text.extend(['\\', character]),
-                '\0'..'\x20' => self.text.push_str(&format!("\\u{:04x}", character as u32)),
-                _ => self.text.push(character),
-            }
-        }
-        self.text.push_str("\",");
+        json_text::push(&mut self.text, value);
+        self.text.push(',');
     }
 
     #[inline]
