@@ -16,13 +16,18 @@ use crate::stream::{self, Named};
 
 /// Does something to the deferred frees, and takes back the blocks that it completes; whether there were
 /// any.
-fn change(runtime: &Runtime, cache: &PinnedCache, act: impl FnOnce(&mut DeferredFrees)) -> bool {
+fn change(
+    runtime: &Runtime,
+    cache: &PinnedCache,
+    may_unpin: MayUnpin,
+    act: impl FnOnce(&mut DeferredFrees),
+) -> bool {
     let complete = {
         let mut deferred = cache.deferred.lock();
         act(&mut deferred);
         take_complete(&mut deferred)
     };
-    finish(runtime, cache, complete, MayUnpin::No)
+    finish(runtime, cache, complete, may_unpin)
 }
 
 /// Whether blocks that are alone in their segments may be unpinned, which waits for the devices.
@@ -80,12 +85,9 @@ pub(super) fn add(
     block: (BlockId, usize),
     streams: Vec<Named>,
 ) {
-    let complete = {
-        let mut deferred = cache.deferred.lock();
+    change(runtime, cache, MayUnpin::Yes, |deferred| {
         deferred.add(runtime, &cache.delays, block, streams);
-        take_complete(&mut deferred)
-    };
-    finish(runtime, cache, complete, MayUnpin::Yes);
+    });
     drain::wake();
 }
 
@@ -130,9 +132,9 @@ pub(super) fn wait(runtime: &Runtime, cache: &PinnedCache) -> bool {
     let mut queues = cache.deferred.lock().take_queues();
     // Without the lock: other threads go on freeing meanwhile. Errors stay with the device.
     let _ = queues.synchronize(runtime, |id| {
-        change(runtime, cache, |deferred| deferred.event_done(&cache.delays, id));
+        change(runtime, cache, MayUnpin::No, |deferred| deferred.event_done(&cache.delays, id));
     });
-    change(runtime, cache, |deferred| deferred.put_back(queues));
+    change(runtime, cache, MayUnpin::No, |deferred| deferred.put_back(queues));
     wait_for_parked(runtime, cache);
     poll(runtime, cache);
     true
@@ -165,12 +167,12 @@ fn named(runtime: &Runtime, by: StreamRef) {
         return;
     }
     let named = stream::name(runtime, by);
-    change(runtime, cache, |deferred| deferred.named(runtime, &cache.delays, named));
+    change(runtime, cache, MayUnpin::No, |deferred| deferred.named(runtime, &cache.delays, named));
     drain::wake();
 }
 
 /// All work queued on a device before a moment has finished.
 fn waited(runtime: &Runtime, device: DeviceIndex, moment: u64) {
     let cache = PinnedCache::get();
-    change(runtime, cache, |deferred| deferred.waited(&cache.delays, device, moment));
+    change(runtime, cache, MayUnpin::No, |deferred| deferred.waited(&cache.delays, device, moment));
 }

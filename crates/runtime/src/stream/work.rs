@@ -45,15 +45,12 @@ pub(crate) fn may_give_back_unasked(
     runtime: &Runtime,
     mut devices: impl Iterator<Item = DeviceIndex>,
 ) -> bool {
-    !work_may_need_threads() && devices.all(|device| is_device_idle(runtime, device))
-}
-
-/// Whether a device is idle: its default stream, pooled streams and the calling thread's current stream. Does not wait.
-/// A device under capture counts as busy, since its streams must not be queried, and so do all while a capture begins.
-fn is_device_idle(runtime: &Runtime, device: DeviceIndex) -> bool {
+    if work_may_need_threads() {
+        return false;
+    }
     let Some(_no_capture_begins) = try_hold_back_captures() else { return false };
     let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return false };
-    is_idle(runtime, device)
+    devices.all(|device| is_idle(runtime, device))
 }
 
 /// Whether a stream is idle that the running call does not name; it is none of the program's. Does not wait. A captured
@@ -65,6 +62,8 @@ pub(crate) fn is_stream_idle(runtime: &Runtime, stream: StreamRef) -> bool {
         && driver.stream_query(stream).unwrap_or(false)
 }
 
+/// Whether a device is idle: its default stream, pooled streams and the calling thread's current stream. Does not wait.
+/// A device under capture counts as busy, since its streams must not be queried.
 fn is_idle(runtime: &Runtime, device: DeviceIndex) -> bool {
     let driver = runtime.driver();
     match driver.context_is_active(device) {
