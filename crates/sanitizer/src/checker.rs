@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sconce_base::types::DeviceIndex;
 use sconce_driver::StreamRef;
 
-use crate::clock::{Clock, HOST, Lane};
+use crate::clock::{Clock, Epoch, HOST, Lane};
 use crate::memory::{Block, Conflict, NewAccess, Shadow};
 use crate::operation::Operation;
 use crate::order::Order;
@@ -79,8 +79,8 @@ pub(crate) struct Checker {
     graphs: HashMap<usize, Graph>,
     executables: HashMap<usize, Executable>,
     blocks: HashMap<u64, LiveBlock>,
-    /// Ranges that other processes share with this one.
-    imports: HashMap<u64, (u64, Lane)>,
+    /// Ranges that other processes share with this one: their bytes by their addresses.
+    imports: HashMap<u64, u64>,
     processes: Option<Lane>,
     operations: u64,
     unknown: u64,
@@ -198,7 +198,7 @@ impl Checker {
 
     fn access(
         &mut self,
-        epoch: crate::clock::Epoch,
+        epoch: Epoch,
         clock: &Clock,
         it: &Use,
         by: &Arc<Operation>,
@@ -215,8 +215,8 @@ impl Checker {
         };
         let (conflicts, gone) = self.shadow.access(&new);
         if checks_life && let Some((block, address)) = gone {
-            let freed = block.freed.as_ref().map(|freed| Arc::clone(&freed.by));
-            self.found(FindingKind::UseAfterFree, address, 1, freed, by, it.writes, Some(block));
+            let second = (Arc::clone(by), it.writes);
+            self.after_free(FindingKind::UseAfterFree, (address, 1), block, second);
             return;
         }
         self.conflicts(conflicts, FindingKind::Race, it.writes, by);
@@ -242,20 +242,16 @@ impl Checker {
         }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the parts of a finding")]
-    fn found(
+    /// A use of a block, or of its memory, after `block` was freed.
+    fn after_free(
         &mut self,
         kind: FindingKind,
-        address: u64,
-        bytes: u64,
-        first: Option<Arc<Operation>>,
-        by: &Arc<Operation>,
-        writes: bool,
-        block: Option<Arc<Block>>,
+        (address, bytes): (u64, u64),
+        block: Arc<Block>,
+        second: (Arc<Operation>, bool),
     ) {
-        let first = first.map(|first| (first, true));
-        let finding =
-            Finding { kind, address, bytes, first, second: (Arc::clone(by), writes), block };
+        let first = block.freed.as_ref().map(|freed| (Arc::clone(&freed.by), true));
+        let finding = Finding { kind, address, bytes, first, second, block: Some(block) };
         self.reports.add(finding, &self.order);
     }
 
@@ -393,11 +389,7 @@ impl Checker {
         let by = self.operation("the allocation", lane);
         self.blocks.insert(address, LiveBlock { lane, bytes, used_by: Vec::new() });
         let is_captured = self.order.capture_of(lane).is_some();
-        let epoch = if is_captured {
-            crate::clock::Epoch { lane, count: 0 }
-        } else {
-            self.order.begin(lane)
-        };
+        let epoch = if is_captured { Epoch { lane, count: 0 } } else { self.order.begin(lane) };
         let clock = self.order.clock(lane).clone();
         let settled = self.order.host().clone();
         let pattern = Pattern::range(address, bytes);
@@ -415,8 +407,8 @@ impl Checker {
             return;
         }
         if let Some(old) = early {
-            let freed = old.freed.as_ref().map(|freed| Arc::clone(&freed.by));
-            self.found(FindingKind::EarlyReuse, address, bytes, freed, &by, true, Some(old));
+            let second = (Arc::clone(&by), true);
+            self.after_free(FindingKind::EarlyReuse, (address, bytes), old, second);
         }
         self.conflicts(conflicts, FindingKind::EarlyReuse, true, &by);
     }
@@ -438,7 +430,7 @@ impl Checker {
         for other in used_by {
             clock.join(self.order.clock(other));
         }
-        let epoch = crate::clock::Epoch { lane, count: self.order.clock(lane).of(lane) };
+        let epoch = Epoch { lane, count: self.order.clock(lane).of(lane) };
         let settled = self.order.host().clone();
         let pattern = Pattern::range(address, bytes);
         let new = NewAccess {
@@ -497,14 +489,14 @@ impl Checker {
     pub(crate) fn import_opened(&mut self, address: u64, bytes: u64) {
         let lane = self.process();
         let by = self.operation("the other process", lane);
-        self.imports.insert(address, (bytes, lane));
+        self.imports.insert(address, bytes);
         let epoch = self.order.begin(lane);
         let clock = self.order.clock(lane).clone();
         self.access(epoch, &clock, &Use::writes(address, bytes), &by, false);
     }
 
     pub(crate) fn import_closed(&mut self, address: u64) {
-        if let Some((bytes, _)) = self.imports.remove(&address) {
+        if let Some(bytes) = self.imports.remove(&address) {
             self.forget(address, bytes);
         }
     }

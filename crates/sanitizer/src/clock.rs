@@ -28,6 +28,12 @@ impl Clock {
         epoch.count <= self.of(epoch.lane)
     }
 
+    /// Whether everything that another clock knows comes before.
+    pub(crate) fn knows_all(&self, other: &Clock) -> bool {
+        let known = |(lane, count): (usize, &u64)| *count <= self.of(lane as Lane);
+        other.0.iter().enumerate().all(known)
+    }
+
     pub(crate) fn join(&mut self, other: &Clock) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
@@ -60,6 +66,7 @@ mod tests {
         assert!(a.knows(first) && !a.knows(second));
         a.join(&b);
         assert!(a.knows(second) && !b.knows(first));
+        assert!(a.knows_all(&b) && !b.knows_all(&a) && b.knows_all(&Clock::default()));
         let third = b.tick(2);
         assert!(!a.knows(third));
     }

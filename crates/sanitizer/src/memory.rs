@@ -88,7 +88,7 @@ pub(crate) struct NewAccess<'a> {
     pub(crate) by: &'a Arc<Operation>,
     /// What precedes it.
     pub(crate) clock: &'a Clock,
-    /// What precedes everything from now on.
+    /// What precedes everything from now on, and so is part of `clock`.
     pub(crate) settled: &'a Clock,
 }
 
@@ -260,13 +260,7 @@ impl Shadow {
             for at in self.carve(pattern.start(), pattern.end()) {
                 let Some(piece) = self.pieces.get_mut(&at) else { continue };
                 if let Some(old) = piece.block.take() {
-                    let is_over = |freed: &Freed| {
-                        let mut known = new.clock.clone();
-                        known.join(new.settled);
-                        let mut all = known.clone();
-                        all.join(&freed.before);
-                        all == known
-                    };
+                    let is_over = |freed: &Freed| new.clock.knows_all(&freed.before);
                     if !old.freed.as_ref().is_some_and(is_over) {
                         early = Some(old);
                     }

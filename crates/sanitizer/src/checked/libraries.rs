@@ -74,17 +74,13 @@ impl Dnn for CheckedDriver {
 
     fn dnn_create(&self, device: DeviceIndex) -> Result<Box<dyn DnnHandle>> {
         let inner = self.inner.dnn_create(device)?;
-        let stream = Arc::new(parking(StreamRef::default_of(device)));
+        let stream = Arc::new(CurrentStream::new(StreamRef::default_of(device)));
         Ok(Box::new(CheckedDnn { inner, sanitizer: Arc::clone(&self.sanitizer), stream }))
     }
 }
 
 /// The stream of a handle, which its plans run on.
 type CurrentStream = sconce_base::lock::Mutex<sconce_base::lock::rank::SanitizerKernels, StreamRef>;
-
-fn parking(stream: StreamRef) -> CurrentStream {
-    CurrentStream::new(stream)
-}
 
 struct CheckedDnn {
     inner: Box<dyn DnnHandle>,

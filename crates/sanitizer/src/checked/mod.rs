@@ -1,8 +1,8 @@
 //! A driver whose calls are checked: it passes each call on to the backend, and tells the checker what it orders and
 //! what memory it uses.
 //!
-//! What adds to the order, such as an operation or a record, is told before the call; what the host learns, such as the
-//! end of a wait, after it. So a thread that learns of work always finds it in the checker.
+//! The checker hears of what adds to the order, such as an operation or a record, before the call is made, and of what
+//! the host learns, such as the end of a wait, after it. So a thread that learns of work always finds it there.
 #![forbid(unsafe_code)]
 
 mod libraries;
