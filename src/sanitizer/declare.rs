@@ -80,8 +80,8 @@ pub unsafe extern "C" fn sconce_sanitizer_access(
 /// Declares the memory that the next kernel uses which the calling thread launches. Without this call nothing is known
 /// of it. Does nothing while the sanitizer is off.
 ///
-/// - `ranges`, `count`: the memory that the kernel reads and writes. 0 takes back what was declared, after a launch that
-///   failed.
+/// - `ranges`, `count`: the memory that the kernel reads and writes. 0 takes back what was declared, after a launch
+///   that failed.
 /// - Errors: `SCONCE_ERROR_INVALID_ARGUMENT` for an unknown mode.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sanitizer_declare_launch(
@@ -97,8 +97,8 @@ pub unsafe extern "C" fn sconce_sanitizer_declare_launch(
     })
 }
 
-/// Declares that the host reads or writes memory by itself, such as pinned memory that copies use. Does nothing while the
-/// sanitizer is off, or for memory that is not pinned.
+/// Declares that the host reads or writes memory by itself, such as pinned memory that copies use. Does nothing while
+/// the sanitizer is off, or for memory that is not pinned.
 ///
 /// - `ranges`, `count`: the memory.
 /// - `name`: what reports call it; NULL for `the host`.

@@ -2,8 +2,9 @@
 //!
 //! A handle is never an address. Looking one up reads only memory of the slab, whatever number a
 //! caller passes, and a handle whose object has been removed no longer matches its slot's
-//! generation, nor does a handle of another kind of object. Slots are reused but never freed, so a reference to a slot's value lives for ever;
-//! values therefore hold their state in cells, and the thread that removes one resets it.
+//! generation, nor does a handle of another kind of object. Slots are reused but never freed, so a
+//! reference to a slot's value lives for ever; values therefore hold their state in cells, and the
+//! thread that removes one resets it.
 //!
 //! A handle is `word << 32 | chunk << 26 | place in the chunk`, where the word is `generation << 6 | kind`
 //! ([`handle_kind`](super::handle_kind)). Generations of live slots are odd, so no handle is 0. A slot whose

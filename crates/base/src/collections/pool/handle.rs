@@ -1,8 +1,8 @@
 //! Handles of the objects in a pool: the number of a place, and the generation of the object in it.
 //!
 //! A handle is `generation << 32 | kind << 26 | number of the place`, packed as those of a slab are, whose chunk stands
-//! where the kind stands here ([`handle_kind`](crate::collections::handle_kind)). It is never an address: any number may be passed. Whether the object of that generation
-//! is alive, the place must tell.
+//! where the kind stands here ([`handle_kind`](crate::collections::handle_kind)). It is never an address: any number may
+//! be passed. Whether the object of that generation is alive, the place must tell.
 
 use super::MOST_PLACES;
 use crate::collections::handle_kind::{CHUNKS, HandleKind, PLACE_BITS};
