@@ -21,6 +21,7 @@
 //! | [`sync`] | atomics that loom can replace |
 //! | [`thread_state`] | each thread's current device and streams |
 //! | [`types`] | device indices and addresses |
+//! | [`whole_file`] | files that appear whole or not at all |
 
 pub mod announcements;
 pub mod collections;
@@ -43,3 +44,4 @@ pub mod strided;
 pub mod sync;
 pub mod thread_state;
 pub mod types;
+pub mod whole_file;

@@ -1,14 +1,10 @@
-//! Snapshots as files. What is written appears under its name whole or not at all: it is written
-//! beside it first, and renamed.
+//! Snapshots as files, which appear whole or not at all.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::path::Path;
 
 use sconce_base::error::{Error, Result, Status};
+use sconce_base::whole_file;
 
 use super::snapshot_json;
 use super::snapshot_page;
@@ -30,74 +26,18 @@ pub fn save_snapshot(path: &Path, snapshot: &Snapshot) -> Result<()> {
 }
 
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_under(path, bytes, names_beside(path)).map_err(|reason| {
+    whole_file::write(path, bytes).map_err(|reason| {
         Error::new(Status::Io, format!("path {} cannot be written: {reason}", path.display()))
-    })
-}
-
-/// Writes a new file under the first name that is free, and renames it to `path`.
-fn write_under(
-    path: &Path,
-    bytes: &[u8],
-    names: impl IntoIterator<Item = PathBuf>,
-) -> io::Result<()> {
-    let mut outcome = Err(io::Error::from(io::ErrorKind::AlreadyExists));
-    for name in names {
-        match File::create_new(&name) {
-            Ok(file) => {
-                // From here on the file is ours, and only ours is removed.
-                return fill_and_rename(file, &name, path, bytes)
-                    .inspect_err(|_| drop(fs::remove_file(&name)));
-            }
-            Err(reason) if reason.kind() == io::ErrorKind::AlreadyExists => outcome = Err(reason),
-            Err(reason) => return Err(reason),
-        }
-    }
-    outcome
-}
-
-fn fill_and_rename(mut file: File, name: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(name, path)
-}
-
-/// Names in the same folder, so that renaming does not copy. Another process may use the first: in
-/// another container, with the same process id.
-fn names_beside(path: &Path) -> impl Iterator<Item = PathBuf> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    (0..100).map(move |_| {
-        let call = NEXT.fetch_add(1, Ordering::Relaxed);
-        let now =
-            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}-{call}-{now:x}.part", std::process::id()));
-        PathBuf::from(name)
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
     use super::super::golden;
     use super::*;
-
-    #[test]
-    fn a_file_of_another_process_stays() {
-        let folder = Folder::new("foreign");
-        let [path, theirs, ours] = ["a.json", "theirs.part", "ours.part"].map(|n| folder.0.join(n));
-        fs::write(&theirs, "theirs").unwrap();
-        write_under(&path, b"ours", [theirs.clone(), ours.clone()]).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"ours");
-        assert_eq!(fs::read(&theirs).unwrap(), b"theirs");
-        // Without a free name nothing is written, and nothing removed.
-        assert!(write_under(&path, b"again", [theirs.clone()]).is_err());
-        // What was begun and could not be finished goes: the name of a folder cannot be taken.
-        let taken = folder.0.join("taken.json");
-        fs::create_dir_all(taken.join("inside")).unwrap();
-        assert!(write_under(&taken, b"ours", [ours.clone()]).is_err());
-        assert_eq!(fs::read(&theirs).unwrap(), b"theirs");
-        assert!(!ours.exists());
-    }
 
     /// A folder that goes when it is no longer needed.
     struct Folder(PathBuf);
