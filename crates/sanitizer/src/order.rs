@@ -222,6 +222,21 @@ impl Order {
         self.foreign.remove(&event);
     }
 
+    /// A stream in few words.
+    pub(crate) fn short(&self, lane: Lane) -> String {
+        match self.lanes[lane as usize] {
+            LaneState { device: Some(_), handle, .. } if handle != 0 => format!("stream {lane}"),
+            _ => self.words(lane),
+        }
+    }
+
+    /// A stream as a variable in code.
+    pub(crate) fn variable(&self, lane: Lane) -> Option<String> {
+        let state = &self.lanes[lane as usize];
+        state.device?;
+        Some(if state.handle == 0 { "default_stream".to_owned() } else { format!("stream{lane}") })
+    }
+
     /// A stream in words.
     pub(crate) fn words(&self, lane: Lane) -> String {
         let state = &self.lanes[lane as usize];

@@ -81,6 +81,8 @@ pub struct Report {
     pub second: ReportedAccess,
     /// What repairs it.
     pub repair: String,
+    /// The line of code that is missing, if one repairs it, as C++ has it: it belongs before the later access.
+    pub line: Option<String>,
     /// How often it was found at these places.
     pub count: u64,
 }
@@ -156,67 +158,106 @@ fn access_words(by: &Operation, writes: bool, order: &Order) -> ReportedAccess {
 fn words(finding: &Finding, order: &Order) -> Report {
     let first = finding.first.as_ref().map(|(by, writes)| access_words(by, *writes, order));
     let second = access_words(&finding.second.0, finding.second.1, order);
-    let lanes = (finding.first.as_ref().map(|(by, _)| by.lane), finding.second.0.lane);
-    let repair = repair(finding.kind, lanes, first.as_ref(), &second);
+    let missing = missing(finding);
+    let stream = |lane: Option<Lane>| lane.map_or(String::new(), |lane| order.short(lane));
+    let streams = [finding.first.as_ref().map(|(by, _)| by.lane), Some(finding.second.0.lane)];
+    let repair = repair(&missing, first.as_ref(), &second, streams.map(stream));
+    let line = line(&missing, order);
     let block = finding
         .block
         .as_ref()
         .map(|block| (block.address, block.bytes, place_words(&block.allocated.site.place())));
     let (kind, address, bytes) = (finding.kind, finding.address, finding.bytes);
-    Report { kind, address, bytes, block, first, second, repair, count: 1 }
+    Report { kind, address, bytes, block, first, second, repair, line, count: 1 }
 }
 
-/// The line of code that is missing.
+/// What a program lacks.
+enum Missing {
+    /// A wait of the second lane for the first.
+    Wait(Lane, Lane),
+    /// A wait of the host for a lane.
+    Synchronize(Lane),
+    /// A lane as a user of the block.
+    RecordStream(Lane),
+    /// A wait between branches of a graph.
+    Branches,
+    /// A longer life of the block.
+    Life,
+    /// Nothing: the library is wrong.
+    Nothing,
+}
+
+fn missing(finding: &Finding) -> Missing {
+    let (first, second) = (finding.first.as_ref().map(|(by, _)| by.lane), finding.second.0.lane);
+    match (finding.kind, first) {
+        (FindingKind::UseAfterFree, _) | (_, None) => Missing::Life,
+        (FindingKind::EarlyReuse, _) => Missing::Nothing,
+        (FindingKind::MissingRecordStream, Some(first)) => Missing::RecordStream(first),
+        (FindingKind::Race, Some(first)) if second == HOST => Missing::Synchronize(first),
+        (FindingKind::Race, Some(first)) if second == first => Missing::Branches,
+        (FindingKind::Race, Some(first)) => Missing::Wait(second, first),
+    }
+}
+
+/// The line of code that is missing, if it is one.
+fn line(missing: &Missing, order: &Order) -> Option<String> {
+    match *missing {
+        Missing::Wait(second, first) => {
+            Some(format!("{}.wait_stream({});", order.variable(second)?, order.variable(first)?))
+        }
+        Missing::Synchronize(first) => Some(format!("{}.synchronize();", order.variable(first)?)),
+        Missing::RecordStream(first) => {
+            Some(format!("block.record_stream({});", order.variable(first)?))
+        }
+        Missing::Branches | Missing::Life | Missing::Nothing => None,
+    }
+}
+
+/// What is missing, in words.
 fn repair(
-    kind: FindingKind,
-    (lane_of_first, lane_of_second): (Option<Lane>, Lane),
+    missing: &Missing,
     first: Option<&ReportedAccess>,
     second: &ReportedAccess,
+    [stream_of_first, stream_of_second]: [String; 2],
 ) -> String {
     let Some(first) = first else {
         return format!("do not use the memory after it was freed (operation {})", second.number);
     };
     let of =
         |access: &ReportedAccess| format!("{} #{} ({})", access.name, access.number, access.site);
-    match kind {
-        FindingKind::UseAfterFree => format!(
+    match missing {
+        Missing::Life => format!(
             "the block was freed by {} before {} used it: free it later, or, if the use comes first in the program, keep \
              a reference to it until then",
             of(first),
             of(second)
         ),
-        FindingKind::MissingRecordStream => format!(
-            "{} was never recorded as a user of the block, and the block's stream does not wait for it: call \
-             record_stream(block, {}) before {}, or have the block's stream wait for {}",
-            first.stream,
-            first.stream,
+        Missing::RecordStream(_) => format!(
+            "{stream_of_first} was never recorded as a user of the block, and the block's stream does not wait for it: call \
+             record_stream(block, {stream_of_first}) before {}, or have the block's stream wait for {}",
             of(second),
             of(first)
         ),
-        FindingKind::EarlyReuse => format!(
+        Missing::Nothing => format!(
             "the allocator handed out memory that {} may still use: this is a defect of the library, please report it",
             of(first)
         ),
-        FindingKind::Race if lane_of_second == HOST => format!(
-            "the host never waited for {}: call synchronize() on {}, or on an event recorded behind it, before {}",
+        Missing::Synchronize(_) => format!(
+            "the host never waited for {}: call synchronize() on {stream_of_first}, or on an event recorded behind it, \
+             before {}",
             of(first),
-            first.stream,
             of(second)
         ),
-        FindingKind::Race if lane_of_first == Some(lane_of_second) => format!(
+        Missing::Branches => format!(
             "{} and {} run in one graph, in branches that do not wait for each other: let one branch wait for an event \
              of the other",
             of(first),
             of(second)
         ),
-        FindingKind::Race => format!(
-            "{} never waited for {} after {}: call wait_stream({}) on {}, or wait there for an event recorded behind #{}, \
-             before #{}",
-            second.stream,
-            first.stream,
+        Missing::Wait(..) => format!(
+            "{stream_of_second} never waited for {stream_of_first} after {}: call wait_stream({stream_of_first}) on \
+             {stream_of_second}, or wait there for an event recorded behind #{}, before #{}",
             of(first),
-            first.stream,
-            second.stream,
             first.number,
             second.number
         ),
@@ -253,6 +294,9 @@ impl Report {
         }
         let _ = write!(text, "\n  second: {}", access(&self.second));
         let _ = write!(text, "\n  repair: {}", self.repair);
+        if let Some(line) = &self.line {
+            let _ = write!(text, "\n  line:   {line}  // before #{}", self.second.number);
+        }
         text
     }
 
@@ -276,14 +320,15 @@ impl Report {
         });
         format!(
             "{{\"kind\":\"{}\",\"pid\":{},\"address\":\"{:#x}\",\"bytes\":{},\"block\":{block},\"first\":{},\"second\":{},\
-             \"repair\":{}}}\n",
+             \"repair\":{},\"line\":{}}}\n",
             self.kind.name(),
             std::process::id(),
             self.address,
             self.bytes,
             self.first.as_ref().map_or("null".to_owned(), access),
             access(&self.second),
-            quoted(&self.repair)
+            quoted(&self.repair),
+            self.line.as_ref().map_or("null".to_owned(), |line| quoted(line))
         )
     }
 }

@@ -366,9 +366,59 @@ fn a_report_names_both_operations_their_streams_and_the_wait() {
     assert!(!report.second.writes);
     assert_eq!((report.address, report.bytes), (X, BYTES));
     assert!(first.stream.contains("0x1000") && report.second.stream.contains("0x2000"));
-    let wait = format!("call wait_stream({}) on {}", first.stream, report.second.stream);
-    assert!(report.repair.contains(&wait), "{}", report.repair);
+    let wait = "call wait_stream(stream 1) on stream 2, or";
+    assert!(report.repair.contains(wait), "{}", report.repair);
     assert!(report.text().contains("race between streams"), "{}", report.text());
+}
+
+#[test]
+fn the_line_of_a_report_is_the_wait_that_is_missing() {
+    let line_of = |program: &dyn Fn(&mut Checker)| {
+        let mut checker = checker();
+        program(&mut checker);
+        let report = checker.reports.all()[0].clone();
+        let line = report.line.clone().unwrap_or_default();
+        assert_eq!(report.text().contains("\n  line: "), !line.is_empty(), "{}", report.text());
+        let json = if line.is_empty() { "null}".to_owned() } else { format!("\"{line}\"}}") };
+        assert!(report.json().contains(&format!("\"line\":{json}")), "{}", report.json());
+        line
+    };
+    let between = |first: StreamRef, second: StreamRef| {
+        line_of(&|checker| {
+            write(checker, first);
+            read(checker, second);
+        })
+    };
+    assert_eq!(between(a(), b()), "stream2.wait_stream(stream1);");
+    assert_eq!(between(b(), a()), "stream1.wait_stream(stream2);");
+    assert_eq!(between(legacy(), a()), "stream1.wait_stream(default_stream);");
+    assert_eq!(between(a(), legacy()), "default_stream.wait_stream(stream1);");
+    let host = line_of(&|checker| {
+        write(checker, a());
+        checker.host_uses("the host", &Use::reads(X, BYTES));
+    });
+    assert_eq!(host, "stream1.synchronize();");
+    let freed = line_of(&|checker| {
+        checker.handed_out(a(), X, BYTES);
+        checker.devices_done(None);
+        read(checker, b());
+        checker.taken_back(X);
+    });
+    assert_eq!(freed, "block.record_stream(stream2);");
+    let after = line_of(&|checker| {
+        checker.handed_out(a(), X, BYTES);
+        checker.taken_back(X);
+        read(checker, a());
+    });
+    assert_eq!(after, "");
+    let branches = line_of(&|checker| {
+        checker.capture_began(a());
+        checker.recorded(1, a());
+        checker.waits(b(), 1);
+        write(checker, a());
+        read(checker, b());
+    });
+    assert_eq!(branches, "stream2.wait_stream(stream1);");
 }
 
 #[test]
