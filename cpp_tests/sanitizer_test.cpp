@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdint>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
@@ -430,6 +431,69 @@ TEST_F(SanitizerTest, TheFirstReportEndsTheProcessIfAsked) {
   expect_aborted(run_child("aborts"));
   expect_aborted(run_child("aborts", "SCONCE_SANITIZER=report"));
   expect_aborted(run_child("races", "SCONCE_SANITIZER=abort"));
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// A file that goes with the test.
+struct TemporaryFile {
+  std::string path;
+  explicit TemporaryFile(const std::string& name)
+      : path(testing::TempDir() + "sconce_page_" + name + std::to_string(getpid())) {}
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() { std::remove(path.c_str()); }
+};
+
+TEST_F(SanitizerTest, ThePageOfARunIsSavedOnRequest) {
+  const TemporaryFile file("request");
+  EXPECT_EQ(status_of([&] { save_page(file.path); }), SCONCE_ERROR_INVALID_STATE);
+  EXPECT_TRUE(contains(sconce_last_error_message(), "SCONCE_SANITIZER_PAGE"));
+  EXPECT_EQ(sconce_sanitizer_record_history(true, 0), SCONCE_ERROR_INVALID_ARGUMENT);
+  record_history();
+  race("drawn </script>");
+  reset();
+  save_page(file.path);
+  const std::string page = text_of(file.path);
+  EXPECT_TRUE(contains(page, "drawn \\u003c/script>"));
+  EXPECT_FALSE(contains(page, "drawn </script>"));
+  EXPECT_TRUE(contains(page, "\"kind\":\"race\""));
+  EXPECT_TRUE(contains(page, "sanitizer_test.cpp:"));
+  EXPECT_EQ(status_of([&] { save_page(testing::TempDir() + "sconce_none/page.html"); }),
+            SCONCE_ERROR_IO);
+  EXPECT_TRUE(contains(sconce_last_error_message(), "sconce_none/page.html cannot be written"));
+  EXPECT_EQ(sconce_sanitizer_record_history(false, 0), SCONCE_OK);
+  EXPECT_EQ(status_of([&] { save_page(file.path); }), SCONCE_ERROR_INVALID_STATE);
+}
+
+TEST_F(SanitizerTest, ThePageOfARunIsWrittenWhenTheProcessEnds) {
+  const TemporaryFile file("end");
+  const std::string page = "SCONCE_SANITIZER_PAGE='" + file.path + "'";
+  const support::Ended ended = run_child("races", "SCONCE_SANITIZER=report " + page);
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  EXPECT_TRUE(contains(text_of(file.path), "\"name\":\"\\\"quoted"));
+  std::remove(file.path.c_str());
+
+  expect_aborted(run_child("races", "SCONCE_SANITIZER=abort " + page));
+  EXPECT_TRUE(contains(text_of(file.path), "\"name\":\"\\\"quoted"));
+  std::remove(file.path.c_str());
+
+  // Of a process without the sanitizer there is no page.
+  EXPECT_EQ(run_child("without", "-u SCONCE_SANITIZER " + page).status, 0);
+  EXPECT_EQ(text_of(file.path), "");
+}
+
+TEST_F(SanitizerTest, APageThatCannotBeWrittenIsAnnounced) {
+  const support::Ended ended =
+      run_child("races", "SCONCE_SANITIZER=report SCONCE_SANITIZER_PAGE=/proc/none/page-%p.html");
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  const std::size_t at = ended.output.find("SCONCE_SANITIZER_PAGE: path /proc/none/page-");
+  ASSERT_NE(at, std::string::npos) << ended.output;
+  EXPECT_FALSE(contains(ended.output.substr(at), "%p"));
+  EXPECT_TRUE(contains(ended.output.substr(at), "cannot be written"));
 }
 
 TEST_F(SanitizerTest, ItCannotBeSwitchedOnLater) {

@@ -33,7 +33,7 @@ fn is_absent(remedy: &str) -> Error {
     )
 }
 
-fn open_sanitizer() -> Result<&'static Sanitizer> {
+pub(super) fn open_sanitizer() -> Result<&'static Sanitizer> {
     sanitizer().ok_or_else(|| {
         is_absent("set SCONCE_SANITIZER=report, or call sconce_sanitizer_enable before the first call that needs a \
              device")

@@ -218,6 +218,7 @@ const NOT_ORDINARY: &[(&str, &str)] = &[
     ("sconce_ipc_open_memory", "the handle is another process's"),
     ("sconce_memory_detach_oom_observer", "the id is a number of the library"),
     ("sconce_sanitizer_get_report", "the library is opened without the sanitizer"),
+    ("sconce_sanitizer_record_history", "the library is opened without the sanitizer"),
     ("sconce_sim_kernel_fail", "only functions of kernels may call it"),
     ("sconce_sim_kernel_read", "only functions of kernels may call it"),
     ("sconce_sim_kernel_write", "only functions of kernels may call it"),

@@ -58,6 +58,8 @@ pub(crate) const ANYWAY: &[(&str, sconce_status)] = &[
     ("sconce_sanitizer_enable", SCONCE_ERROR_INVALID_STATE),
     ("sconce_sanitizer_get_report", SCONCE_ERROR_INVALID_STATE),
     ("sconce_sanitizer_set_callback", SCONCE_ERROR_INVALID_STATE),
+    ("sconce_sanitizer_record_history", SCONCE_ERROR_INVALID_STATE),
+    ("sconce_sanitizer_save_page", SCONCE_ERROR_INVALID_STATE),
     // The function of a kernel calls these.
     ("sconce_sim_kernel_read", SCONCE_ERROR_INVALID_STATE),
     ("sconce_sim_kernel_write", SCONCE_ERROR_INVALID_STATE),

@@ -23,7 +23,7 @@ const CRATES: &[Row] = &[
     ("runtime", "base driver", "sim testkit-json"),
     ("compute", "base driver kernels math runtime", "sim"),
     ("tensors", "base compute driver math runtime", ""),
-    ("sanitizer", "base driver sim", ""),
+    ("sanitizer", "base driver sim", "testkit-json"),
     (
         "sconce",
         "base compute cuda driver math runtime sanitizer sim tensors",

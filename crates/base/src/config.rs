@@ -53,6 +53,8 @@ pub struct SanitizerConfig {
     pub aborts: bool,
     /// `SCONCE_SANITIZER_FILE`: where reports are appended, one JSON object a line.
     pub file: Option<String>,
+    /// `SCONCE_SANITIZER_PAGE`: the page of the run, written at its end.
+    pub page: Option<String>,
 }
 
 /// All settings that the library reads from the environment.
@@ -79,7 +81,8 @@ pub struct Config {
     pub tf32_forbidden: bool,
     /// `NVTX_INJECTION64_PATH`: the library of the profiler that receives the marks.
     pub nvtx_injection: Option<String>,
-    /// `SCONCE_SANITIZER=off|report|abort`, or `TORCH_CUDA_SANITIZER=1`, which is `report`; `SCONCE_SANITIZER_FILE`.
+    /// `SCONCE_SANITIZER=off|report|abort`, or `TORCH_CUDA_SANITIZER=1`, which is `report`; `SCONCE_SANITIZER_FILE`,
+    /// `SCONCE_SANITIZER_PAGE`.
     pub sanitizer: SanitizerConfig,
     /// `SCONCE_LIBCUDA`: the file to open as `libcuda`, instead of the usual names.
     pub libcuda: Option<String>,
@@ -257,7 +260,9 @@ fn sanitizer(text: &Variables<'_>) -> SanitizerConfig {
     });
     let torch = text.parsed("TORCH_CUDA_SANITIZER", "0 or 1", switch).unwrap_or(false);
     let (is_on, aborts) = mode.unwrap_or((torch, false));
-    SanitizerConfig { is_on, aborts, file: text.get("SCONCE_SANITIZER_FILE") }
+    let [file, page] =
+        ["SCONCE_SANITIZER_FILE", "SCONCE_SANITIZER_PAGE"].map(|name| text.get(name));
+    SanitizerConfig { is_on, aborts, file, page }
 }
 
 /// The variables that are set, and the receiver of warnings.

@@ -1,6 +1,8 @@
 //! The checker: every call that orders or uses memory, in the order in which the program made them.
 #![forbid(unsafe_code)]
 
+mod kept;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,10 +12,11 @@ use sconce_driver::StreamRef;
 use crate::clock::{Clock, Epoch, HOST, Lane};
 use crate::memory::{Block, Conflict, NewAccess, Shadow};
 use crate::operation::Operation;
-use crate::order::Order;
+use crate::order::{Order, Waited};
+use crate::page::{History, WaitKind};
 use crate::pattern::Pattern;
 use crate::report::{Finding, FindingKind, Reports};
-use crate::site::Callers;
+use crate::site::{Callers, Site};
 
 /// Memory that an operation reads or writes.
 #[derive(Clone, Debug)]
@@ -86,13 +89,32 @@ pub(crate) struct Checker {
     unknown: u64,
     callers: Callers,
     pub(crate) reports: Reports,
+    /// What is kept for the page, if there is to be one.
+    pub(crate) history: Option<Box<History>>,
 }
 
 impl Checker {
     fn operation(&mut self, name: &str, lane: Lane) -> Arc<Operation> {
         self.operations += 1;
         let (number, name) = (self.operations, name.to_owned());
-        Arc::new(Operation { number, name, lane, site: self.callers.site() })
+        let by = Arc::new(Operation { number, name, lane, site: self.callers.site() });
+        if let Some(history) = &mut self.history {
+            let is_captured = self.order.capture_of(lane).is_some();
+            history.operation(&by, is_captured);
+            if !is_captured {
+                let news = self.order.news_by_legacy(lane);
+                history.learns(WaitKind::Legacy, &news, lane, Some(&by), &by.site);
+            }
+        }
+        by
+    }
+
+    fn report(&mut self, finding: Finding) {
+        let named = self.history.as_ref().map(|_| finding.operations());
+        let is_new = self.reports.add(finding, &self.order);
+        if let (true, Some(history), Some(named)) = (is_new, &mut self.history, named) {
+            history.report(&named);
+        }
     }
 
     /// How many operations there were of which nothing is known.
@@ -118,6 +140,12 @@ impl Checker {
 
     pub(crate) fn recorded(&mut self, event: usize, stream: StreamRef) {
         let lane = self.order.lane(stream);
+        if self.order.capture_of(lane).is_none() {
+            self.keep_legacy(lane);
+        }
+        if let Some(history) = &mut self.history {
+            history.recorded(event, lane);
+        }
         match self.order.capture_of(lane) {
             Some(number) => {
                 let captured = self.captures.get(&number);
@@ -134,6 +162,10 @@ impl Checker {
 
     pub(crate) fn waits(&mut self, stream: StreamRef, event: usize) {
         let lane = self.order.lane(stream);
+        if self.order.capture_of(lane).is_none() {
+            self.keep_legacy(lane);
+        }
+        self.keep_wait(WaitKind::Event, event, lane);
         match self.order.recorded(event) {
             // The stream joins the capture, or is in it.
             Some((clock, Some(number))) => {
@@ -155,21 +187,27 @@ impl Checker {
     /// The host knows that an event's record is done.
     pub(crate) fn event_done(&mut self, event: usize) {
         if let Some(clock) = self.order.of_event(event) {
+            self.keep_wait(WaitKind::Host, event, HOST);
             self.order.join(HOST, &clock);
         }
     }
 
     pub(crate) fn event_destroyed(&mut self, event: usize) {
         self.order.forget_event(event);
+        if let Some(history) = &mut self.history {
+            history.event_destroyed(event);
+        }
     }
 
     /// The host knows that all work of a stream is done.
     pub(crate) fn stream_done(&mut self, stream: StreamRef) {
         let lane = self.order.lane(stream);
+        self.keep_host_wait(Waited::Stream(lane));
         self.order.waited_for(lane);
     }
 
     pub(crate) fn devices_done(&mut self, device: Option<DeviceIndex>) {
+        self.keep_host_wait(device.map_or(Waited::All, Waited::Device));
         self.order.waited_for_devices(device);
     }
 }
@@ -204,6 +242,9 @@ impl Checker {
         by: &Arc<Operation>,
         checks_life: bool,
     ) {
+        if let Some(history) = &mut self.history {
+            history.uses(by.number, it.writes, &it.pattern);
+        }
         let settled = self.order.host().clone();
         let new = NewAccess {
             epoch,
@@ -238,7 +279,7 @@ impl Checker {
                 second: (Arc::clone(by), writes),
                 block,
             };
-            self.reports.add(finding, &self.order);
+            self.report(finding);
         }
     }
 
@@ -252,7 +293,7 @@ impl Checker {
     ) {
         let first = block.freed.as_ref().map(|freed| (Arc::clone(&freed.by), true));
         let finding = Finding { kind, address, bytes, first, second, block: Some(block) };
-        self.reports.add(finding, &self.order);
+        self.report(finding);
     }
 
     /// The host reads or writes memory that devices use, too.
@@ -270,6 +311,10 @@ impl Checker {
             return None;
         }
         for clock in clocks {
+            if let Some(history) = &mut self.history {
+                let news = self.order.news_in(lane, clock);
+                history.learns(WaitKind::Collective, &news, lane, None, &Site::default());
+            }
             self.order.join(lane, clock);
         }
         Some(self.order.clock(lane).clone())
@@ -286,6 +331,9 @@ impl Checker {
         let settled = Clock::default();
         let mut found = Vec::new();
         for it in uses {
+            if let Some(history) = &mut self.history {
+                history.uses(by.number, it.writes, &it.pattern);
+            }
             let new = NewAccess {
                 epoch,
                 writes: it.writes,
@@ -367,6 +415,10 @@ impl Checker {
         if self.order.capture_of(lane).is_some() {
             return;
         }
+        if let Some(history) = &mut self.history {
+            let news = self.order.news_in(lane, &last);
+            history.learns(WaitKind::Launch, &news, lane, Some(&launch), &launch.site);
+        }
         self.order.join(lane, &last);
         let epoch = self.order.begin(lane);
         let clock = self.order.clock(lane).clone();
@@ -393,6 +445,9 @@ impl Checker {
         let clock = self.order.clock(lane).clone();
         let settled = self.order.host().clone();
         let pattern = Pattern::range(address, bytes);
+        if let Some(history) = &mut self.history {
+            history.block(address, bytes);
+        }
         let block = Block { address, bytes, allocated: Arc::clone(&by), freed: None };
         let new = NewAccess {
             epoch,
@@ -427,12 +482,18 @@ impl Checker {
         let by = self.operation("the free", lane);
         let mut clock = self.order.host().clone();
         clock.join(self.order.clock(lane));
-        for other in used_by {
-            clock.join(self.order.clock(other));
+        for other in &used_by {
+            clock.join(self.order.clock(*other));
+        }
+        if let Some(history) = &mut self.history {
+            history.learns(WaitKind::Recorded, &used_by, lane, Some(&by), &by.site);
         }
         let epoch = Epoch { lane, count: self.order.clock(lane).of(lane) };
         let settled = self.order.host().clone();
         let pattern = Pattern::range(address, bytes);
+        if let Some(history) = &mut self.history {
+            history.block(address, bytes);
+        }
         let new = NewAccess {
             epoch,
             writes: true,
@@ -443,6 +504,13 @@ impl Checker {
         };
         let conflicts = self.shadow.take_back(&new);
         self.conflicts(conflicts, FindingKind::MissingRecordStream, true, &by);
+    }
+
+    /// The checks are switched off.
+    pub(crate) fn pauses(&mut self) {
+        if let Some(history) = &mut self.history {
+            history.switched_off();
+        }
     }
 
     /// The checks were off for a while: what was done to memory until now counts as done, and the blocks that are live
@@ -505,5 +573,8 @@ impl Checker {
     pub(crate) fn event_opened(&mut self, event: usize) {
         let lane = self.process();
         self.order.opened_event(event, lane);
+        if let Some(history) = &mut self.history {
+            history.recorded(event, lane);
+        }
     }
 }

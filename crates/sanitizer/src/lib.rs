@@ -14,6 +14,7 @@
 //! | `memory` | the accesses of each piece of memory that later ones may conflict with |
 //! | `order` | streams, events and the host |
 //! | `report` | findings in words |
+//! | `page` | a run as a page for a browser |
 //! | `checker` | what each call means for order and memory |
 //! | `checked` | the driver that tells the checker |
 
@@ -23,6 +24,7 @@ mod clock;
 mod memory;
 mod operation;
 mod order;
+mod page;
 mod pattern;
 mod report;
 mod site;
@@ -35,13 +37,15 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sconce_base::config::SanitizerConfig;
+use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, OnceCell, rank};
-use sconce_base::log;
 use sconce_base::program_code::later;
+use sconce_base::{log, process, whole_file};
 use sconce_driver::{Driver, HostElements, PointerKind, StreamRef};
 use sconce_sim::{Intent, MemoryAccess};
 
@@ -82,8 +86,15 @@ pub fn sanitizer() -> Option<&'static Sanitizer> {
 /// Puts the checks in front of a driver. The driver and the checks live as long as the process.
 pub fn wrap(inner: &'static dyn Driver, config: &SanitizerConfig) -> &'static dyn Driver {
     let sanitizer = SANITIZER.get_or_init(|| {
+        let mut checker = Checker::default();
+        if config.page.is_some() {
+            checker.keep_history(Some(page::USUAL_OPERATIONS));
+            if let Err(why) = process::at_exit(save_page_at_exit) {
+                log::warn(format_args!("{why}; the page of the run will not be written"));
+            }
+        }
         Arc::new(Sanitizer {
-            checker: Mutex::default(),
+            checker: Mutex::new(checker),
             pinned: Mutex::default(),
             meetings: Mutex::default(),
             callback: Mutex::default(),
@@ -92,6 +103,14 @@ pub fn wrap(inner: &'static dyn Driver, config: &SanitizerConfig) -> &'static dy
         })
     });
     Box::leak(Box::new(CheckedDriver::new(inner, Arc::clone(sanitizer))))
+}
+
+/// Writes the page of the run that the environment asks for.
+extern "C" fn save_page_at_exit() {
+    // A forked child has the parent's run, and locks that may be held for ever.
+    if let (false, Some(sanitizer)) = (process::in_child(), sanitizer()) {
+        sanitizer.save_page_at_end();
+    }
 }
 
 /// Memory that a program declares.
@@ -143,7 +162,50 @@ impl Sanitizer {
         }
         if self.config.aborts {
             let _ = writeln!(std::io::stderr(), "sconce sanitizer: {}", report.text());
+            self.save_page_at_end();
             std::process::abort();
+        }
+    }
+
+    /// Keeps so many of the newest operations, and those of reports, for the page of the run; `None`: none, and forgets
+    /// what was kept.
+    pub fn record_history(&self, most: Option<usize>) {
+        self.checker.lock().keep_history(most);
+    }
+
+    /// Writes the page of the run so far.
+    pub fn save_page(&self, path: &Path) -> Result<()> {
+        let checker = self.checker.lock();
+        let Some((history, order)) = checker.kept() else {
+            return Err(Error::new(
+                Status::InvalidState,
+                "nothing of the run was kept; set SCONCE_SANITIZER_PAGE, or call sconce_sanitizer_record_history before \
+                 the work",
+            ));
+        };
+        let run = page::Run::of(history, order, checker.unknown(), checker.reports.all());
+        // To look up names takes a while; the threads of the program go on.
+        drop(checker);
+        whole_file::write(path, page::page(&run).as_bytes()).map_err(|reason| {
+            Error::new(Status::Io, format!("path {} cannot be written: {reason}", path.display()))
+        })
+    }
+
+    /// Writes the page that the environment asks for, where nobody hears of a failure but from standard error.
+    fn save_page_at_end(&self) {
+        let Some(path) = &self.config.page else { return };
+        let path = page::path_of_process(path);
+        match self.save_page(Path::new(&path)) {
+            Ok(()) => log::info(format_args!("sanitizer: the run is drawn in {path}")),
+            // The program has told the library to forget the run.
+            Err(why) if why.status() == Status::InvalidState => {}
+            Err(why) => {
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "sconce error: SCONCE_SANITIZER_PAGE: {}",
+                    why.message()
+                );
+            }
         }
     }
 
@@ -155,8 +217,10 @@ impl Sanitizer {
     /// Switches the checks on or off. What was done while they were off is not known: it counts as done when they are
     /// switched on.
     pub fn set_enabled(&self, enabled: bool) {
-        if enabled && !self.is_enabled() {
-            self.checker.lock().begin_again();
+        match (self.is_enabled(), enabled) {
+            (false, true) => self.checker.lock().begin_again(),
+            (true, false) => self.checker.lock().pauses(),
+            _ => {}
         }
         self.is_enabled.store(enabled, Ordering::Relaxed);
     }
@@ -184,7 +248,7 @@ impl Sanitizer {
 
     /// Forgets the reports; their places are reported again.
     pub fn clear(&self) {
-        self.checker.lock().reports.clear();
+        self.checker.lock().forget_reports();
     }
 
     /// Memory that work of the program on a stream uses, as an operation of its own.

@@ -36,6 +36,14 @@ struct Record {
     capture: Option<u64>,
 }
 
+/// What the host has waited for.
+#[derive(Clone, Copy)]
+pub(crate) enum Waited {
+    Stream(Lane),
+    Device(DeviceIndex),
+    All,
+}
+
 /// All streams and events.
 pub(crate) struct Order {
     lanes: Vec<LaneState>,
@@ -157,6 +165,44 @@ impl Order {
         self.lanes.iter().enumerate().filter_map(is_before).collect()
     }
 
+    /// Which lanes' work a lane does not know yet that the legacy default stream's rule puts before its next.
+    pub(crate) fn news_by_legacy(&self, lane: Lane) -> Vec<Lane> {
+        let knows = |other: &Lane| {
+            let clock = self.clock(*other);
+            self.clock(lane).knows_all(clock) || self.host().knows_all(clock)
+        };
+        self.ordered_by_legacy(lane).into_iter().filter(|other| !knows(other)).collect()
+    }
+
+    /// Which lanes' work a clock knows that a lane does not know yet.
+    pub(crate) fn news_in(&self, lane: Lane, clock: &Clock) -> Vec<Lane> {
+        let knows = |other: &Lane| {
+            let count = clock.of(*other).max(1);
+            let last = Epoch { lane: *other, count };
+            clock.of(*other) == 0 || self.clock(lane).knows(last) || self.host().knows(last)
+        };
+        let all = 0..self.lanes.len() as Lane;
+        all.filter(|other| *other != lane && !knows(other)).collect()
+    }
+
+    /// Which streams' work the host learns when it waits for one, or for a device, or for all.
+    pub(crate) fn news_for_host(&self, of: Waited) -> Vec<Lane> {
+        let all = 1..self.lanes.len() as Lane;
+        let lanes: Vec<Lane> = match of {
+            Waited::Stream(lane) if self.is_legacy(lane) => {
+                let mut lanes = self.ordered_by_legacy(lane);
+                lanes.push(lane);
+                lanes
+            }
+            Waited::Stream(lane) => vec![lane],
+            Waited::Device(device) => {
+                all.filter(|lane| self.lanes[*lane as usize].device == Some(device)).collect()
+            }
+            Waited::All => all.filter(|lane| self.lanes[*lane as usize].device.is_some()).collect(),
+        };
+        lanes.into_iter().filter(|lane| !self.host().knows_all(self.clock(*lane))).collect()
+    }
+
     /// Begins an operation of a lane: joins what precedes it, and counts it.
     pub(crate) fn begin(&mut self, lane: Lane) -> Epoch {
         let mut clock = std::mem::take(&mut self.lanes[lane as usize].clock);
@@ -235,6 +281,11 @@ impl Order {
         let state = &self.lanes[lane as usize];
         state.device?;
         Some(if state.handle == 0 { "default_stream".to_owned() } else { format!("stream{lane}") })
+    }
+
+    /// The device of a stream.
+    pub(crate) fn device(&self, lane: Lane) -> Option<DeviceIndex> {
+        self.lanes[lane as usize].device
     }
 
     /// A stream in words.

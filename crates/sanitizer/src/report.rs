@@ -49,6 +49,20 @@ pub(crate) struct Finding {
     pub(crate) block: Option<Arc<Block>>,
 }
 
+impl Finding {
+    /// The operations that the report names.
+    pub(crate) fn operations(&self) -> Vec<Arc<Operation>> {
+        let mut named: Vec<Arc<Operation>> =
+            self.first.iter().map(|(by, _)| Arc::clone(by)).collect();
+        named.push(Arc::clone(&self.second.0));
+        if let Some(block) = &self.block {
+            named.push(Arc::clone(&block.allocated));
+            named.extend(block.freed.as_ref().map(|freed| Arc::clone(&freed.by)));
+        }
+        named
+    }
+}
+
 /// One access of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportedAccess {
@@ -101,13 +115,14 @@ pub(crate) struct Reports {
 }
 
 impl Reports {
-    pub(crate) fn add(&mut self, finding: Finding, order: &Order) {
+    /// Adds a finding. Whether it makes a new report.
+    pub(crate) fn add(&mut self, finding: Finding, order: &Order) -> bool {
         let key = |by: &Operation| (by.site.clone(), by.name.clone());
         let first = finding.first.as_ref().map(|(by, _)| key(by));
         let places = (finding.kind, first, key(&finding.second.0));
         if let Some(at) = self.by_places.get(&places) {
             self.all[*at].count += 1;
-            return;
+            return false;
         }
         let report = words(&finding, order);
         let first =
@@ -116,8 +131,14 @@ impl Reports {
         let at = *self.by_words.entry((finding.kind, first, second)).or_insert(self.all.len());
         self.by_places.insert(places, at);
         match self.all.get_mut(at) {
-            Some(known) => known.count += 1,
-            None => self.all.push(report),
+            Some(known) => {
+                known.count += 1;
+                false
+            }
+            None => {
+                self.all.push(report);
+                true
+            }
         }
     }
 
@@ -137,7 +158,8 @@ impl Reports {
     }
 }
 
-fn place_words(place: &Place) -> String {
+/// A place as reports have it.
+pub(crate) fn place_words(place: &Place) -> String {
     match &place.file {
         Some(file) => format!("{file}:{}", place.line),
         None if !place.function.is_empty() => format!("{} ({:#x})", place.function, place.address),
@@ -265,16 +287,19 @@ fn repair(
 }
 
 impl Report {
+    /// What is wrong, in a few words.
+    pub fn title(&self) -> &'static str {
+        match self.kind {
+            FindingKind::Race => "race between streams",
+            FindingKind::MissingRecordStream => "block freed while another stream uses it",
+            FindingKind::UseAfterFree => "use of freed memory",
+            FindingKind::EarlyReuse => "memory handed out too early",
+        }
+    }
+
     /// The report for people.
     pub fn text(&self) -> String {
-        let mut text = match self.kind {
-            FindingKind::Race => "race between streams".to_owned(),
-            FindingKind::MissingRecordStream => {
-                "block freed while another stream uses it".to_owned()
-            }
-            FindingKind::UseAfterFree => "use of freed memory".to_owned(),
-            FindingKind::EarlyReuse => "memory handed out too early".to_owned(),
-        };
+        let mut text = self.title().to_owned();
         let _ = write!(text, "\n  {} bytes from {:#x} on", self.bytes, self.address);
         if let Some((address, bytes, site)) = &self.block {
             let _ = write!(

@@ -201,6 +201,29 @@ sconce_status sconce_sanitizer_host_access(const struct sconce_sanitizer_range *
                                            size_t count,
                                            const char *name);
 
+/**
+ * Begins or ends to keep what `sconce_sanitizer_save_page` draws. `SCONCE_SANITIZER_PAGE` begins it with the library,
+ * with 4096 operations, and writes the page at the end of the process.
+ *
+ * While it is kept, each operation and each wait costs the sanitizer a little more time, and up to about a kilobyte.
+ *
+ * - `enabled`: whether to keep it. Ending discards what was kept; beginning again does not.
+ * - `max_operations`: how many of the newest operations are kept, beside those near reports; ignored if `enabled` is
+ *   false.
+ * - Errors: `SCONCE_ERROR_INVALID_ARGUMENT` for 0 operations, `SCONCE_ERROR_INVALID_STATE` without the sanitizer.
+ */
+sconce_status sconce_sanitizer_record_history(bool enabled,
+                                              size_t max_operations);
+
+/**
+ * Writes the page of the run so far: streams, operations, waits and reports, for a browser without a network.
+ *
+ * - `path`: the file, which is overwritten.
+ * - Errors: `SCONCE_ERROR_INVALID_STATE` without the sanitizer, or if nothing was kept; `SCONCE_ERROR_IO` if the file
+ *   cannot be written.
+ */
+sconce_status sconce_sanitizer_save_page(const char *path);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif

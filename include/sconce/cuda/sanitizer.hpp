@@ -65,6 +65,18 @@ struct Report {
 /// Forgets all reports.
 inline void reset() { detail::check(::sconce_sanitizer_reset()); }
 
+/// Keeps the newest operations, and those near reports, for `save_page`.
+/// \throws Error `SCONCE_ERROR_INVALID_STATE` without the sanitizer
+inline void record_history(std::size_t max_operations = 4096) {
+  detail::check(::sconce_sanitizer_record_history(true, max_operations));
+}
+
+/// Writes the page of the run so far, for a browser without a network.
+/// \throws Error `SCONCE_ERROR_INVALID_STATE` if nothing was kept
+inline void save_page(const std::string& path) {
+  detail::check(::sconce_sanitizer_save_page(path.c_str()));
+}
+
 /// Counts the reports of a part of a program: `EXPECT_EQ(scope.reports(), 0)`.
 class Scope {
  public:

@@ -99,6 +99,8 @@ pub(super) const ALL: &[Call] = &[
     call!(sconce_sanitizer_get_operations, w, [out(), out()]),
     call!(sconce_sanitizer_reset, w, []),
     call!(sconce_sanitizer_set_callback, w, [None, null_mut()]),
+    call!(sconce_sanitizer_record_history, w, [CBool::TRUE, 10]),
+    call!(sconce_sanitizer_save_page, w, [path("page.html")]),
     call!(sconce_sanitizer_access, w, [w.stream, null(), 0, null()]),
     call!(sconce_sanitizer_declare_launch, w, [null(), 0]),
     call!(sconce_sanitizer_host_access, w, [null(), 0, null()]),

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `edges` | what orders two operations: each kind once with the wait, once without |
 //! | `overlap` | which bytes two operations share |
+//! | `page` | the page of small programs |
 //! | `random` | random programs, beside an oracle that keeps the whole graph of what precedes what |
 
 mod edges;
 mod overlap;
+mod page;
 mod random;
 
 use sconce_base::types::DeviceIndex;
