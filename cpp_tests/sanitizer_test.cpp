@@ -461,7 +461,7 @@ TEST_F(SanitizerTest, ThePageOfARunIsSavedOnRequest) {
   EXPECT_TRUE(contains(page, "drawn \\u003c/script>"));
   EXPECT_FALSE(contains(page, "drawn </script>"));
   EXPECT_TRUE(contains(page, "\"kind\":\"race\""));
-  EXPECT_TRUE(contains(page, "sanitizer_test.cpp:"));
+  EXPECT_TRUE(contains(page, "sanitizer_support.hpp:"));
   EXPECT_EQ(status_of([&] { save_page(testing::TempDir() + "sconce_none/page.html"); }),
             SCONCE_ERROR_IO);
   EXPECT_TRUE(contains(sconce_last_error_message(), "sconce_none/page.html cannot be written"));
