@@ -215,7 +215,8 @@ impl Checker {
 /// Work.
 impl Checker {
     /// An operation is queued. `None`: nothing is known of the memory that it uses.
-    pub(crate) fn queued(&mut self, stream: StreamRef, name: &str, uses: Option<Vec<Use>>) {
+    /// Returns the operation's number.
+    pub(crate) fn queued(&mut self, stream: StreamRef, name: &str, uses: Option<Vec<Use>>) -> u64 {
         let lane = self.order.lane(stream);
         let by = self.operation(name, lane);
         if uses.is_none() {
@@ -231,6 +232,16 @@ impl Checker {
                     self.access(epoch, &clock, it, &by, true);
                 }
             }
+        }
+        by.number
+    }
+
+    /// The driver has refused an operation: nothing that comes later conflicts with it.
+    pub(crate) fn refused(&mut self, number: u64) {
+        self.shadow.withdraw(number);
+        for capture in self.captures.values_mut() {
+            capture.shadow.withdraw(number);
+            capture.nodes.retain(|node| node.by.number != number);
         }
     }
 
@@ -404,16 +415,17 @@ impl Checker {
         self.executables.remove(&executable);
     }
 
-    pub(crate) fn launched(&mut self, executable: usize, stream: StreamRef) {
+    /// Returns the launch's number.
+    pub(crate) fn launched(&mut self, executable: usize, stream: StreamRef) -> u64 {
         let lane = self.order.lane(stream);
         let launch = self.operation("graph launch", lane);
         let Some(Executable { nodes, last }) = self.executables.get(&executable) else {
             self.unknown += 1;
-            return;
+            return launch.number;
         };
         let (nodes, last) = (Arc::clone(nodes), last.clone());
         if self.order.capture_of(lane).is_some() {
-            return;
+            return launch.number;
         }
         if let Some(history) = &mut self.history {
             let news = self.order.news_in(lane, &last);
@@ -431,6 +443,7 @@ impl Checker {
         if let Some(executable) = self.executables.get_mut(&executable) {
             executable.last = clock;
         }
+        launch.number
     }
 }
 

@@ -139,6 +139,32 @@ impl Sanitizer {
         }
     }
 
+    /// Work that a call queues; `uses` as in [`Checker::queued`]. What the driver refuses was never done.
+    fn queue<T>(
+        &self,
+        stream: StreamRef,
+        name: &str,
+        uses: Option<Vec<Use>>,
+        call: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        self.attempt(|checker| checker.queued(stream, name, uses), call)
+    }
+
+    /// An operation that `what` tells and `call` queues: its number is what the first returns.
+    fn attempt<T>(
+        &self,
+        what: impl FnOnce(&mut Checker) -> u64,
+        call: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let mut number = None;
+        self.tell(|checker| number = Some(what(checker)));
+        let result = call();
+        if let Some(number) = number.filter(|_| result.is_err()) {
+            self.note(|checker| checker.refused(number));
+        }
+        result
+    }
+
     /// Tells the checker of an object that was made, used in order or destroyed, also while it is switched off:
     /// otherwise it would take the next object of that number for the old one. Never the cause of a report.
     fn note(&self, what: impl FnOnce(&mut Checker)) {
@@ -254,7 +280,9 @@ impl Sanitizer {
     /// Memory that work of the program on a stream uses, as an operation of its own.
     pub fn access(&self, stream: StreamRef, name: &str, ranges: &[DeclaredRange]) {
         let uses = self.uses(ranges);
-        self.tell(|checker| checker.queued(stream, name, Some(uses)));
+        self.tell(|checker| {
+            checker.queued(stream, name, Some(uses));
+        });
     }
 
     /// Memory that the next launch of a kernel by the calling thread uses; none takes the last declaration back.

@@ -293,6 +293,13 @@ impl Shadow {
         conflicts
     }
 
+    /// Forgets the uses of an operation that never was.
+    pub(crate) fn withdraw(&mut self, number: u64) {
+        for piece in self.pieces.values_mut() {
+            piece.past.retain(|past| past.by.number != number);
+        }
+    }
+
     /// Forgets what was done to memory that goes back to the driver.
     pub(crate) fn forget(&mut self, address: u64, bytes: u64) {
         for (pattern, _) in self.places(&Pattern::range(address, bytes)) {

@@ -62,8 +62,8 @@ impl BlasHandle for CheckedBlas {
     fn gemm(&mut self, gemm: &Gemm) -> Result<()> {
         let uses = uses_of(&declared::of_gemm(gemm, self.workspace));
         let name = format!("product of {} x {} x {}", gemm.m, gemm.n, gemm.k);
-        self.sanitizer.tell(|checker| checker.queued(self.stream, &name, Some(uses)));
-        self.inner.gemm(gemm)
+        let inner = &mut self.inner;
+        self.sanitizer.queue(self.stream, &name, Some(uses), || inner.gemm(gemm))
     }
 }
 
@@ -161,8 +161,10 @@ impl ConvolutionPlan for CheckedPlan {
             ConvolutionOperation::Filter => "gradient of a convolution's filter",
         };
         let stream = *self.stream.lock();
-        self.sanitizer.tell(|checker| checker.queued(stream, name, Some(uses_of(&accesses))));
-        self.inner.execute(input, filter, output, workspace)
+        let inner = &mut self.inner;
+        self.sanitizer.queue(stream, name, Some(uses_of(&accesses)), || {
+            inner.execute(input, filter, output, workspace)
+        })
     }
 }
 
@@ -191,9 +193,9 @@ impl FftPlan for CheckedTransform {
 
     fn execute(&mut self, call: &FftCall) -> Result<()> {
         let accesses = declared::of_transform(&self.shape, call, self.inner.workspace_bytes());
-        self.sanitizer
-            .tell(|checker| checker.queued(call.stream, "transform", Some(uses_of(&accesses))));
-        self.inner.execute(call)
+        let inner = &mut self.inner;
+        let uses = Some(uses_of(&accesses));
+        self.sanitizer.queue(call.stream, "transform", uses, || inner.execute(call))
     }
 }
 
@@ -256,16 +258,17 @@ impl CommEndpoint for CheckedEndpoint {
     }
 
     fn queue(&mut self, call: &CommCall, stream: StreamRef) -> Result<()> {
-        if let Ok((rank, ranks)) = self.inner.place() {
-            let uses = uses_of(&declared::of_collective(call, rank, ranks));
-            self.sanitizer.tell(|checker| checker.queued(stream, name_of(call), Some(uses)));
+        let Ok((rank, ranks)) = self.inner.place() else { return self.inner.queue(call, stream) };
+        let uses = uses_of(&declared::of_collective(call, rank, ranks));
+        let sanitizer = Arc::clone(&self.sanitizer);
+        sanitizer.queue(stream, name_of(call), Some(uses), || {
             if !matches!(call, CommCall::Send { .. } | CommCall::Recv { .. }) {
                 self.calls += 1;
                 let key = (self.name.clone(), self.calls);
-                self.sanitizer.meet(key, ranks, stream);
+                sanitizer.meet(key, ranks, stream);
             }
-        }
-        self.inner.queue(call, stream)
+            self.inner.queue(call, stream)
+        })
     }
 
     fn split(

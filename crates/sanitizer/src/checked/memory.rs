@@ -21,12 +21,11 @@ impl Memory for CheckedDriver {
 
     fn memory_free(&self, device: DeviceIndex, ptr: DevicePtr) -> Result<()> {
         let bytes = self.inner.pointer_info(ptr.0 as usize).map_or(0, |info| info.bytes as u64);
+        // Before the call: after it, another thread may have the address.
+        self.sanitizer.note(|checker| checker.forget(ptr.0, bytes));
         self.inner.memory_free(device, ptr)?;
         // The driver has waited for the device.
-        self.sanitizer.note(|checker| {
-            checker.devices_done(Some(device));
-            checker.forget(ptr.0, bytes);
-        });
+        self.sanitizer.note(|checker| checker.devices_done(Some(device)));
         Ok(())
     }
 }
@@ -39,9 +38,7 @@ impl HostMemory for CheckedDriver {
     }
 
     fn host_free(&self, address: usize) -> Result<()> {
-        self.inner.host_free(address)?;
-        self.forget_pinned(address);
-        Ok(())
+        self.forget_pinned(address, || self.inner.host_free(address))
     }
 
     fn host_register(&self, device: DeviceIndex, address: RawAddress, bytes: usize) -> Result<()> {
@@ -51,20 +48,23 @@ impl HostMemory for CheckedDriver {
     }
 
     fn host_unregister(&self, address: usize) -> Result<()> {
-        self.inner.host_unregister(address)?;
-        self.forget_pinned(address);
-        Ok(())
+        self.forget_pinned(address, || self.inner.host_unregister(address))
     }
 }
 
 impl CheckedDriver {
-    fn forget_pinned(&self, address: usize) {
-        let bytes = self.sanitizer.pinned.lock().remove(&address).unwrap_or(0);
+    /// `call` frees pinned memory.
+    fn forget_pinned(&self, address: usize, call: impl FnOnce() -> Result<()>) -> Result<()> {
+        // Before the call: after it, another thread may have the address.
+        let bytes = self.sanitizer.pinned.lock().remove(&address);
+        self.sanitizer.note(|checker| checker.forget(address as u64, bytes.unwrap_or(0) as u64));
+        if let Err(error) = call() {
+            self.sanitizer.pinned.lock().extend(bytes.map(|bytes| (address, bytes)));
+            return Err(error);
+        }
         // The driver has waited for all devices.
-        self.sanitizer.note(|checker| {
-            checker.devices_done(None);
-            checker.forget(address as u64, bytes as u64);
-        });
+        self.sanitizer.note(|checker| checker.devices_done(None));
+        Ok(())
     }
 }
 
@@ -109,9 +109,9 @@ impl VirtualMemory for CheckedDriver {
     }
 
     fn virtual_unmap(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
-        self.inner.virtual_unmap(ptr, bytes)?;
+        // Before the call: after it, another thread may map something else there.
         self.sanitizer.note(|checker| checker.unmapped(ptr.0, bytes as u64));
-        Ok(())
+        self.inner.virtual_unmap(ptr, bytes)
     }
 }
 

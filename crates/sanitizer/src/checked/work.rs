@@ -70,8 +70,9 @@ impl Streams for CheckedDriver {
     }
 
     fn launch_host_function(&self, stream: StreamRef, function: HostFunction) -> Result<()> {
-        self.sanitizer.tell(|checker| checker.queued(stream, "host function", None));
-        self.inner.launch_host_function(stream, function)
+        self.sanitizer.queue(stream, "host function", None, || {
+            self.inner.launch_host_function(stream, function)
+        })
     }
 }
 
@@ -108,8 +109,7 @@ impl CheckedDriver {
         call: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
         let CopyUses { uses, is_waited_for } = uses;
-        self.sanitizer.tell(|checker| checker.queued(stream, name, Some(uses)));
-        call()?;
+        self.sanitizer.queue(stream, name, Some(uses), call)?;
         if is_waited_for {
             self.sanitizer.tell(|checker| checker.stream_done(stream));
         }
@@ -178,8 +178,8 @@ impl Copies for CheckedDriver {
 
     fn fill_async(&self, dst: DevicePtr, value: u8, bytes: usize, stream: StreamRef) -> Result<()> {
         let uses = vec![Use::writes(dst.0, bytes as u64)];
-        self.sanitizer.tell(|checker| checker.queued(stream, "fill", Some(uses)));
-        self.inner.fill_async(dst, value, bytes, stream)
+        self.sanitizer
+            .queue(stream, "fill", Some(uses), || self.inner.fill_async(dst, value, bytes, stream))
     }
 
     fn fill_2d_async(
@@ -192,8 +192,9 @@ impl Copies for CheckedDriver {
     ) -> Result<()> {
         let pattern = rows(dst.0.0 as usize, dst.1, width, height);
         let uses = vec![Use { writes: true, pattern }];
-        self.sanitizer.tell(|checker| checker.queued(stream, "fill of rows", Some(uses)));
-        self.inner.fill_2d_async(dst, value, width, height, stream)
+        self.sanitizer.queue(stream, "fill of rows", Some(uses), || {
+            self.inner.fill_2d_async(dst, value, width, height, stream)
+        })
     }
 }
 
@@ -207,12 +208,18 @@ pub(super) fn uses_of(accesses: &[sconce_sim::MemoryAccess]) -> Vec<Use> {
 }
 
 impl CheckedDriver {
-    fn launches(&self, kernel: KernelHandle, slots: &[u64], stream: StreamRef) {
+    fn launches(
+        &self,
+        kernel: KernelHandle,
+        slots: &[u64],
+        stream: StreamRef,
+        call: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
         let known = self.kernels.lock().get(&kernel).cloned();
         let (name, is_own) = known.unwrap_or_else(|| ("kernel".to_owned(), false));
         let declared = if is_own { declared::of_kernel(&name, slots) } else { None };
         let uses = declared.map(|accesses| uses_of(&accesses));
-        self.sanitizer.tell(|checker| checker.queued(stream, &name, uses));
+        self.sanitizer.queue(stream, &name, uses, call)
     }
 }
 
@@ -247,8 +254,9 @@ impl Kernels for CheckedDriver {
         arguments: &KernelArguments,
         stream: StreamRef,
     ) -> Result<()> {
-        self.launches(kernel, arguments.slots(), stream);
-        self.inner.kernel_launch(kernel, shape, arguments, stream)
+        self.launches(kernel, arguments.slots(), stream, || {
+            self.inner.kernel_launch(kernel, shape, arguments, stream)
+        })
     }
 
     fn kernel_launch_wide(
@@ -258,8 +266,9 @@ impl Kernels for CheckedDriver {
         structure: &[u64],
         stream: StreamRef,
     ) -> Result<()> {
-        self.launches(kernel, structure, stream);
-        self.inner.kernel_launch_wide(kernel, shape, structure, stream)
+        self.launches(kernel, structure, stream, || {
+            self.inner.kernel_launch_wide(kernel, shape, structure, stream)
+        })
     }
 }
 
@@ -286,8 +295,9 @@ impl Modules for CheckedDriver {
         let known = self.kernels.lock().get(&kernel).map(|(name, _)| name.clone());
         let name = known.unwrap_or_else(|| "kernel".to_owned());
         let declared = crate::take_declared();
-        self.sanitizer.tell(|checker| checker.queued(stream, &name, declared));
-        self.inner.kernel_launch_values(kernel, config, values, stream, asks_captured)
+        self.sanitizer.queue(stream, &name, declared, || {
+            self.inner.kernel_launch_values(kernel, config, values, stream, asks_captured)
+        })
     }
 }
 
@@ -347,8 +357,10 @@ impl Graphs for CheckedDriver {
     }
 
     fn graph_launch(&self, exec: GraphExecHandle, stream: StreamRef) -> Result<()> {
-        self.sanitizer.tell(|checker| checker.launched(exec.native(), stream));
-        self.inner.graph_launch(exec, stream)
+        self.sanitizer.attempt(
+            |checker| checker.launched(exec.native(), stream),
+            || self.inner.graph_launch(exec, stream),
+        )
     }
 
     fn graph_exec_destroy(&self, exec: GraphExecHandle) -> Result<()> {

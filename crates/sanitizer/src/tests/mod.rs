@@ -6,11 +6,13 @@
 //! | `overlap` | which bytes two operations share |
 //! | `page` | the page of small programs |
 //! | `random` | random programs, beside an oracle that keeps the whole graph of what precedes what |
+//! | `refused` | operations that the driver refuses |
 
 mod edges;
 mod overlap;
 mod page;
 mod random;
+mod refused;
 
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{StreamHandle, StreamRef};

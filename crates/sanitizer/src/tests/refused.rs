@@ -1,0 +1,76 @@
+//! Operations that the driver refuses: they never were.
+#![forbid(unsafe_code)]
+
+use super::{BYTES, X, a, b, checker, kinds};
+use crate::checker::Use;
+use crate::report::FindingKind;
+
+fn writes() -> Option<Vec<Use>> {
+    Some(vec![Use::writes(X, BYTES)])
+}
+
+#[test]
+fn what_comes_later_does_not_conflict_with_an_operation_that_was_refused() {
+    for is_refused in [true, false] {
+        let mut checker = checker();
+        let number = checker.queued(a(), "the write", writes());
+        if is_refused {
+            checker.refused(number);
+        }
+        checker.queued(b(), "another write", writes());
+        let expected: &[FindingKind] = if is_refused { &[] } else { &[FindingKind::Race] };
+        assert_eq!(kinds(&checker), expected, "refused: {is_refused}");
+    }
+}
+
+#[test]
+fn a_free_does_not_miss_the_stream_of_an_operation_that_was_refused() {
+    for is_refused in [true, false] {
+        let mut checker = checker();
+        checker.handed_out(a(), X, BYTES);
+        checker.devices_done(None);
+        let number = checker.queued(b(), "the write", writes());
+        if is_refused {
+            checker.refused(number);
+        }
+        checker.taken_back(X);
+        let missing = &[FindingKind::MissingRecordStream][..];
+        assert_eq!(kinds(&checker), if is_refused { &[] } else { missing }, "{is_refused}");
+    }
+}
+
+#[test]
+fn a_graph_does_not_have_a_node_that_was_refused() {
+    for is_refused in [true, false] {
+        let mut checker = checker();
+        checker.capture_began(a());
+        let number = checker.queued(a(), "the write", writes());
+        if is_refused {
+            checker.refused(number);
+        }
+        checker.capture_ended(a(), Some(1));
+        checker.instantiated(2, 1);
+        checker.queued(b(), "another write", writes());
+        checker.launched(2, a());
+        let expected: &[FindingKind] = if is_refused { &[] } else { &[FindingKind::Race] };
+        assert_eq!(kinds(&checker), expected, "refused: {is_refused}");
+    }
+}
+
+#[test]
+fn a_launch_of_a_graph_that_was_refused_uses_nothing() {
+    for is_refused in [true, false] {
+        let mut checker = checker();
+        checker.capture_began(a());
+        checker.queued(a(), "the write", writes());
+        checker.capture_ended(a(), Some(1));
+        checker.instantiated(2, 1);
+        let number = checker.launched(2, a());
+        if is_refused {
+            checker.refused(number);
+        }
+        checker.queued(b(), "another write", writes());
+        let expected: &[FindingKind] = if is_refused { &[] } else { &[FindingKind::Race] };
+        assert_eq!(kinds(&checker), expected, "refused: {is_refused}");
+    }
+}
