@@ -70,6 +70,8 @@ struct LiveBlock {
     lane: Lane,
     bytes: u64,
     used_by: Vec<Lane>,
+    /// It belongs to a pool of graphs: it is handed out again when launches have ended.
+    is_of_graphs: bool,
 }
 
 /// The state of the checker.
@@ -79,6 +81,8 @@ pub(crate) struct Checker {
     shadow: Shadow,
     captures: HashMap<u64, Capture>,
     captures_begun: u64,
+    /// What precedes the end of all launches of graphs.
+    launches: Clock,
     graphs: HashMap<usize, Graph>,
     executables: HashMap<usize, Executable>,
     blocks: HashMap<u64, LiveBlock>,
@@ -441,8 +445,9 @@ impl Checker {
             self.access(epoch, &clock, &node.uses, &Arc::new(by), false);
         }
         if let Some(executable) = self.executables.get_mut(&executable) {
-            executable.last = clock;
+            executable.last.clone_from(&clock);
         }
+        self.launches.join(&clock);
         launch.number
     }
 }
@@ -452,8 +457,10 @@ impl Checker {
     pub(crate) fn handed_out(&mut self, stream: StreamRef, address: u64, bytes: u64) {
         let lane = self.order.lane(stream);
         let by = self.operation("the allocation", lane);
-        self.blocks.insert(address, LiveBlock { lane, bytes, used_by: Vec::new() });
         let is_captured = self.order.capture_of(lane).is_some();
+        let used_by = Vec::new();
+        let live = LiveBlock { lane, bytes, used_by, is_of_graphs: is_captured };
+        self.blocks.insert(address, live);
         let epoch = if is_captured { Epoch { lane, count: 0 } } else { self.order.begin(lane) };
         let clock = self.order.clock(lane).clone();
         let settled = self.order.host().clone();
@@ -491,12 +498,18 @@ impl Checker {
     }
 
     pub(crate) fn taken_back(&mut self, address: u64) {
-        let Some(LiveBlock { lane, bytes, used_by }) = self.blocks.remove(&address) else { return };
+        let Some(LiveBlock { lane, bytes, used_by, is_of_graphs }) = self.blocks.remove(&address)
+        else {
+            return;
+        };
         let by = self.operation("the free", lane);
         let mut clock = self.order.host().clone();
         clock.join(self.order.clock(lane));
         for other in &used_by {
             clock.join(self.order.clock(*other));
+        }
+        if is_of_graphs {
+            clock.join(&self.launches);
         }
         if let Some(history) = &mut self.history {
             history.learns(WaitKind::Recorded, &used_by, lane, Some(&by), &by.site);

@@ -346,6 +346,35 @@ fn an_operation_does_not_conflict_with_itself() {
 }
 
 #[test]
+fn a_block_of_a_pool_of_graphs_waits_for_their_launches() {
+    for is_of_graphs in [true, false] {
+        let mut checker = checker();
+        let hands_out = |checker: &mut Checker| {
+            checker.handed_out(a(), X, BYTES);
+            checker.devices_done(None);
+        };
+        if !is_of_graphs {
+            hands_out(&mut checker);
+        }
+        checker.capture_began(a());
+        if is_of_graphs {
+            hands_out(&mut checker);
+        }
+        write(&mut checker, a());
+        checker.capture_ended(a(), Some(1));
+        checker.instantiated(2, 1);
+        checker.launched(2, b());
+        checker.taken_back(X);
+        let missing = &[FindingKind::MissingRecordStream][..];
+        assert_eq!(kinds(&checker), if is_of_graphs { &[] } else { missing }, "{is_of_graphs}");
+        if is_of_graphs {
+            checker.handed_out(c(), X, BYTES);
+            assert_eq!(kinds(&checker), [FindingKind::EarlyReuse], "the launch may still run");
+        }
+    }
+}
+
+#[test]
 fn operations_of_which_nothing_is_known_are_counted_and_not_reported() {
     let mut checker = checker();
     checker.queued(a(), "kernel", None);
