@@ -63,6 +63,9 @@ int child(const std::string& name, int count, char** arguments) {
     std::puts("still here");
     return 0;
   }
+  if (name == "hang") {
+    return support::run_hang(count, arguments);
+  }
   return support::run_as_child(count, arguments);
 }
 

@@ -61,6 +61,7 @@ inline Ended run_child(const std::string& child, const std::string& variables = 
 
 /// The children: each returns its exit status.
 int run_as_child(int count, char** arguments);
+int run_hang(int count, char** arguments);
 
 }  // namespace support
 

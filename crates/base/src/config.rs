@@ -4,6 +4,7 @@
 //! default holds.
 
 use std::cell::RefCell;
+use std::time::Duration;
 
 use once_cell::race::OnceBox;
 
@@ -44,6 +45,10 @@ impl Default for SimConfig {
     }
 }
 
+/// How long a wait takes at least that the sanitizer reports, unless `SCONCE_SANITIZER_HANG_S` says otherwise.
+const USUAL_HANG: Duration = Duration::from_secs(5);
+const MOST_HANG_S: f64 = 86_400.0;
+
 /// What the sanitizer does (`docs/design/sanitizer.md`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SanitizerConfig {
@@ -53,6 +58,8 @@ pub struct SanitizerConfig {
     pub aborts: bool,
     /// `SCONCE_SANITIZER_FILE`: where reports are appended, one JSON object a line.
     pub file: Option<String>,
+    /// `SCONCE_SANITIZER_HANG_S`: how long a wait may take before it is reported; 0: for ever.
+    pub hang: Duration,
     /// `SCONCE_SANITIZER_PAGE`: the page of the run, written at its end.
     pub page: Option<String>,
 }
@@ -82,7 +89,7 @@ pub struct Config {
     /// `NVTX_INJECTION64_PATH`: the library of the profiler that receives the marks.
     pub nvtx_injection: Option<String>,
     /// `SCONCE_SANITIZER=off|report|abort`, or `TORCH_CUDA_SANITIZER=1`, which is `report`; `SCONCE_SANITIZER_FILE`,
-    /// `SCONCE_SANITIZER_PAGE`.
+    /// `SCONCE_SANITIZER_HANG_S`, `SCONCE_SANITIZER_PAGE`.
     pub sanitizer: SanitizerConfig,
     /// `SCONCE_LIBCUDA`: the file to open as `libcuda`, instead of the usual names.
     pub libcuda: Option<String>,
@@ -260,9 +267,15 @@ fn sanitizer(text: &Variables<'_>) -> SanitizerConfig {
     });
     let torch = text.parsed("TORCH_CUDA_SANITIZER", "0 or 1", switch).unwrap_or(false);
     let (is_on, aborts) = mode.unwrap_or((torch, false));
+    let seconds = |value: &str| {
+        let seconds = value.parse().ok().filter(|seconds: &f64| *seconds <= MOST_HANG_S)?;
+        Duration::try_from_secs_f64(seconds).ok()
+    };
+    let expected = "a number of seconds, from 0 to 86400";
+    let hang = text.parsed("SCONCE_SANITIZER_HANG_S", expected, seconds).unwrap_or(USUAL_HANG);
     let [file, page] =
         ["SCONCE_SANITIZER_FILE", "SCONCE_SANITIZER_PAGE"].map(|name| text.get(name));
-    SanitizerConfig { is_on, aborts, file, page }
+    SanitizerConfig { is_on, aborts, file, page, hang }
 }
 
 /// The variables that are set, and the receiver of warnings.

@@ -18,9 +18,12 @@ const DEFAULTS: &[(&str, &str, &str)] = &[
     ("CudaDriver", "memory_wakes", "as memory_sleeps"),
     ("CudaDriver", "observes_host", "only the sanitizer follows the host"),
     ("CudaDriver", "host_used", "as observes_host"),
+    ("CudaDriver", "host_waits_for", "as observes_host"),
+    ("CudaDriver", "stream_head", "CUDA does not tell what a stream is at"),
     ("Simulator", "stream_is_capturing", "is made of stream_capture_status"),
     ("Simulator", "observes_host", "only the sanitizer follows the host"),
     ("Simulator", "host_used", "as observes_host"),
+    ("Simulator", "host_waits_for", "as observes_host"),
     ("Simulator", "copy_direct_async", "the simulator looks every address up"),
     ("Simulator", "comm_pending", "the simulator has no library to be inside of"),
 ];

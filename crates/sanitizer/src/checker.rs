@@ -1,21 +1,24 @@
 //! The checker: every call that orders or uses memory, in the order in which the program made them.
 #![forbid(unsafe_code)]
 
+mod hangs;
 mod kept;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use sconce_base::types::DeviceIndex;
-use sconce_driver::StreamRef;
+use sconce_driver::{StreamRef, announce_work};
 
 use crate::clock::{Clock, Epoch, HOST, Lane};
+use crate::collective::Calls;
 use crate::memory::{Block, Conflict, NewAccess, Shadow};
 use crate::operation::Operation;
 use crate::order::{Order, Waited};
 use crate::page::{History, WaitKind};
 use crate::pattern::Pattern;
-use crate::report::{Finding, FindingKind, Reports};
+use crate::pending::Pending;
+use crate::report::{Finding, FindingKind, Hang, Reports};
 use crate::site::{Callers, Site};
 
 /// Memory that an operation reads or writes.
@@ -77,7 +80,7 @@ struct LiveBlock {
 /// The state of the checker.
 #[derive(Default)]
 pub(crate) struct Checker {
-    order: Order,
+    pub(crate) order: Order,
     shadow: Shadow,
     captures: HashMap<u64, Capture>,
     captures_begun: u64,
@@ -91,7 +94,11 @@ pub(crate) struct Checker {
     processes: Option<Lane>,
     operations: u64,
     unknown: u64,
-    callers: Callers,
+    pub(crate) callers: Callers,
+    /// The operation that was made last.
+    pub(crate) newest: Option<Arc<Operation>>,
+    pub(crate) pending: Pending,
+    pub(crate) calls: Calls,
     pub(crate) reports: Reports,
     /// What is kept for the page, if there is to be one.
     pub(crate) history: Option<Box<History>>,
@@ -102,6 +109,8 @@ impl Checker {
         self.operations += 1;
         let (number, name) = (self.operations, name.to_owned());
         let by = Arc::new(Operation { number, name, lane, site: self.callers.site() });
+        announce_work(number);
+        self.newest = Some(Arc::clone(&by));
         if let Some(history) = &mut self.history {
             let is_captured = self.order.capture_of(lane).is_some();
             history.operation(&by, is_captured);
@@ -117,6 +126,15 @@ impl Checker {
         let named = self.history.as_ref().map(|_| finding.operations());
         let is_new = self.reports.add(finding, &self.order);
         if let (true, Some(history), Some(named)) = (is_new, &mut self.history, named) {
+            history.report(&named);
+        }
+    }
+
+    /// Reports a wait that does not end.
+    pub(crate) fn report_hang(&mut self, hang: Hang) {
+        let named: Vec<Arc<Operation>> = hang.by.iter().cloned().collect();
+        let is_new = self.reports.add_hang(hang, &self.order);
+        if let (true, Some(history)) = (is_new, &mut self.history) {
             history.report(&named);
         }
     }
@@ -144,6 +162,7 @@ impl Checker {
 
     pub(crate) fn recorded(&mut self, event: usize, stream: StreamRef) {
         let lane = self.order.lane(stream);
+        self.pending.stream(lane, stream);
         if self.order.capture_of(lane).is_none() {
             self.keep_legacy(lane);
         }
@@ -166,6 +185,7 @@ impl Checker {
 
     pub(crate) fn waits(&mut self, stream: StreamRef, event: usize) {
         let lane = self.order.lane(stream);
+        self.pending.stream(lane, stream);
         if self.order.capture_of(lane).is_none() {
             self.keep_legacy(lane);
         }
@@ -231,6 +251,7 @@ impl Checker {
             Some(number) => self.captured(number, lane, &by, uses),
             None => {
                 let epoch = self.order.begin(lane);
+                self.is_pending(epoch, &by, stream);
                 let clock = self.order.clock(lane).clone();
                 for it in &uses {
                     self.access(epoch, &clock, it, &by, true);
@@ -243,10 +264,17 @@ impl Checker {
     /// The driver has refused an operation: nothing that comes later conflicts with it.
     pub(crate) fn refused(&mut self, number: u64) {
         self.shadow.withdraw(number);
+        self.pending.withdraw(number);
+        self.calls.withdraw(number);
         for capture in self.captures.values_mut() {
             capture.shadow.withdraw(number);
             capture.nodes.retain(|node| node.by.number != number);
         }
+    }
+
+    fn is_pending(&mut self, epoch: Epoch, by: &Arc<Operation>, stream: StreamRef) {
+        self.pending.stream(epoch.lane, stream);
+        self.pending.add(epoch, by, self.order.host());
     }
 
     fn access(
@@ -437,6 +465,7 @@ impl Checker {
         }
         self.order.join(lane, &last);
         let epoch = self.order.begin(lane);
+        self.is_pending(epoch, &launch, stream);
         let clock = self.order.clock(lane).clone();
         for node in nodes.iter() {
             // One operation of the stream, named by its node.

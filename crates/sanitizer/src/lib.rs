@@ -15,23 +15,29 @@
 //! | `order` | streams, events and the host |
 //! | `report` | findings in words |
 //! | `page` | a run as a page for a browser |
+//! | `collective` | which ranks have come to a collective call, and calls in different orders |
+//! | `pending` | what a wait that does not end waits for |
 //! | `checker` | what each call means for order and memory |
+//! | `watch` | threads that wait, and for how long |
 //! | `checked` | the driver that tells the checker |
 
 mod checked;
 mod checker;
 mod clock;
+mod collective;
 mod memory;
 mod operation;
 mod order;
 mod page;
 mod pattern;
+mod pending;
 mod report;
 mod site;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -53,6 +59,7 @@ use checked::{CheckedDriver, Meetings};
 use checker::{Checker, Use};
 use pattern::Pattern;
 pub use report::{FindingKind, Report, ReportedAccess};
+use watch::Waits;
 
 /// What is called with each report.
 pub type Callback = Arc<dyn Fn(&Report) + Send + Sync>;
@@ -63,6 +70,8 @@ pub struct Sanitizer {
     pinned: Mutex<rank::SanitizerPinned, BTreeMap<usize, usize>>,
     meetings: Mutex<rank::SanitizerKernels, Meetings>,
     callback: Mutex<rank::SanitizerKernels, Option<Callback>>,
+    waits: Mutex<rank::SanitizerWaits, Waits>,
+    driver: &'static dyn Driver,
     is_enabled: AtomicBool,
     config: SanitizerConfig,
 }
@@ -98,6 +107,8 @@ pub fn wrap(inner: &'static dyn Driver, config: &SanitizerConfig) -> &'static dy
             pinned: Mutex::default(),
             meetings: Mutex::default(),
             callback: Mutex::default(),
+            waits: Mutex::default(),
+            driver: inner,
             is_enabled: AtomicBool::new(true),
             config: config.clone(),
         })

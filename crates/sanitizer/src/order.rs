@@ -220,26 +220,43 @@ impl Order {
         self.lanes[lane as usize].clock.join(clock);
     }
 
-    /// The host has waited for all that is queued on a stream.
-    pub(crate) fn waited_for(&mut self, lane: Lane) {
+    /// What is queued on a stream, and what that follows.
+    pub(crate) fn behind(&self, lane: Lane) -> Clock {
         let mut clock = self.clock(lane).clone();
         if self.is_legacy(lane) {
             for other in self.ordered_by_legacy(lane) {
                 clock.join(self.clock(other));
             }
         }
+        clock
+    }
+
+    /// What is queued on the streams of a device, or of all.
+    pub(crate) fn behind_devices(&self, device: Option<DeviceIndex>) -> Clock {
+        let mut clock = Clock::default();
+        for lane in &self.lanes[1..] {
+            if lane.device.is_some() && (device.is_none() || lane.device == device) {
+                clock.join(&lane.clock);
+            }
+        }
+        clock
+    }
+
+    /// Whether an event is another process's.
+    pub(crate) fn is_foreign(&self, event: usize) -> bool {
+        self.foreign.contains_key(&event)
+    }
+
+    /// The host has waited for all that is queued on a stream.
+    pub(crate) fn waited_for(&mut self, lane: Lane) {
+        let clock = self.behind(lane);
         self.join(HOST, &clock);
     }
 
     /// The host has waited for a device, or for all.
     pub(crate) fn waited_for_devices(&mut self, device: Option<DeviceIndex>) {
-        let mut host = std::mem::take(&mut self.lanes[HOST as usize].clock);
-        for lane in &self.lanes[1..] {
-            if lane.device.is_some() && (device.is_none() || lane.device == device) {
-                host.join(&lane.clock);
-            }
-        }
-        self.lanes[HOST as usize].clock = host;
+        let clock = self.behind_devices(device);
+        self.join(HOST, &clock);
     }
 
     pub(crate) fn record(&mut self, event: usize, clock: Clock, capture: Option<u64>) {

@@ -24,6 +24,8 @@ pub enum FindingKind {
     UseAfterFree,
     /// The allocator handed memory out that may still be in use: a defect of this library.
     EarlyReuse,
+    /// A wait that does not end.
+    Hang,
 }
 
 impl FindingKind {
@@ -34,6 +36,7 @@ impl FindingKind {
             FindingKind::MissingRecordStream => "missing_record_stream",
             FindingKind::UseAfterFree => "use_after_free",
             FindingKind::EarlyReuse => "early_reuse",
+            FindingKind::Hang => "hang",
         }
     }
 }
@@ -63,6 +66,16 @@ impl Finding {
     }
 }
 
+/// A wait that does not end, before it is in words.
+pub(crate) struct Hang {
+    pub(crate) wait: Arc<Operation>,
+    /// What it waits for, as far as that is known.
+    pub(crate) by: Option<Arc<Operation>>,
+    pub(crate) repair: String,
+    /// The two wait for each other.
+    pub(crate) is_cycle: bool,
+}
+
 /// One access of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportedAccess {
@@ -70,7 +83,7 @@ pub struct ReportedAccess {
     pub number: u64,
     /// What it is, such as `copy`.
     pub name: String,
-    /// Whether it writes.
+    /// Whether it writes; of a wait, whether each side waits for the other.
     pub writes: bool,
     /// Its stream in words.
     pub stream: String,
@@ -115,6 +128,30 @@ pub(crate) struct Reports {
 }
 
 impl Reports {
+    /// Adds a wait that does not end. Whether it makes a new report.
+    pub(crate) fn add_hang(&mut self, hang: Hang, order: &Order) -> bool {
+        let Hang { wait, by, repair, is_cycle } = hang;
+        let key = |by: &Operation| (by.site.clone(), by.name.clone());
+        let places = (FindingKind::Hang, by.as_ref().map(|by| key(by)), key(&wait));
+        if let Some(at) = self.by_places.get(&places) {
+            self.all[*at].count += 1;
+            return false;
+        }
+        self.by_places.insert(places, self.all.len());
+        self.all.push(Report {
+            kind: FindingKind::Hang,
+            address: 0,
+            bytes: 0,
+            block: None,
+            first: by.map(|by| access_words(&by, is_cycle, order)),
+            second: access_words(&wait, is_cycle, order),
+            repair,
+            line: None,
+            count: 1,
+        });
+        true
+    }
+
     /// Adds a finding. Whether it makes a new report.
     pub(crate) fn add(&mut self, finding: Finding, order: &Order) -> bool {
         let key = |by: &Operation| (by.site.clone(), by.name.clone());
@@ -213,7 +250,7 @@ fn missing(finding: &Finding) -> Missing {
     let (first, second) = (finding.first.as_ref().map(|(by, _)| by.lane), finding.second.0.lane);
     match (finding.kind, first) {
         (FindingKind::UseAfterFree, _) | (_, None) => Missing::Life,
-        (FindingKind::EarlyReuse, _) => Missing::Nothing,
+        (FindingKind::EarlyReuse | FindingKind::Hang, _) => Missing::Nothing,
         (FindingKind::MissingRecordStream, Some(first)) => Missing::RecordStream(first),
         (FindingKind::Race, Some(first)) if second == HOST => Missing::Synchronize(first),
         (FindingKind::Race, Some(first)) if second == first => Missing::Branches,
@@ -294,11 +331,27 @@ impl Report {
             FindingKind::MissingRecordStream => "block freed while another stream uses it",
             FindingKind::UseAfterFree => "use of freed memory",
             FindingKind::EarlyReuse => "memory handed out too early",
+            FindingKind::Hang if self.second.writes => "waits in a cycle",
+            FindingKind::Hang => "wait that does not end",
         }
+    }
+
+    fn text_of_hang(&self) -> String {
+        let of =
+            |it: &ReportedAccess| format!("{} on {}\n          at {}", it.name, it.stream, it.site);
+        let mut text = format!("{}\n  waits:  {}", self.title(), of(&self.second));
+        if let Some(first) = &self.first {
+            let _ = write!(text, "\n  for:    #{} {}", first.number, of(first));
+        }
+        let _ = write!(text, "\n  repair: {}", self.repair);
+        text
     }
 
     /// The report for people.
     pub fn text(&self) -> String {
+        if self.kind == FindingKind::Hang {
+            return self.text_of_hang();
+        }
         let mut text = self.title().to_owned();
         let _ = write!(text, "\n  {} bytes from {:#x} on", self.bytes, self.address);
         if let Some((address, bytes, site)) = &self.block {
@@ -332,7 +385,11 @@ impl Report {
                 "{{\"operation\":{},\"name\":{},\"access\":\"{}\",\"stream\":{},\"site\":{}}}",
                 access.number,
                 quoted(&access.name),
-                if access.writes { "write" } else { "read" },
+                match (self.kind, access.writes) {
+                    (FindingKind::Hang, _) => "wait",
+                    (_, true) => "write",
+                    (_, false) => "read",
+                },
                 quoted(&access.stream),
                 quoted(&access.site)
             )

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 /// The library's variables. `docs/guide/environment.md` describes each.
-const KNOWN: [&str; 22] = [
+const KNOWN: [&str; 23] = [
     "SCONCE_ALLOC_CONF",
     "SCONCE_BACKEND",
     "SCONCE_BLAS_WORKSPACE_MAX",
@@ -19,6 +19,7 @@ const KNOWN: [&str; 22] = [
     "SCONCE_LOG",
     "SCONCE_SANITIZER",
     "SCONCE_SANITIZER_FILE",
+    "SCONCE_SANITIZER_HANG_S",
     "SCONCE_SANITIZER_PAGE",
     "SCONCE_SIM_DEVICES",
     "SCONCE_SIM_LATENCY_NS",

@@ -245,6 +245,7 @@ ranks! {
     SanitizerKernels: "sanitizer/checked: names of kernels, streams of handles, calls of other ranks",
     SanitizerPinned: "sanitizer: pinned memory",
     Sanitizer: "sanitizer: the checker",
+    SanitizerWaits: "sanitizer/watch: threads that wait",
     Messages: "log: messages that wait for the callback",
 }
 

@@ -133,6 +133,7 @@ pub fn synchronize(key: Key, limit: Option<Duration>) -> Result<()> {
     about_to_wait::<rank::Device>();
     let work = work(key)?;
     let began = Instant::now();
+    let mut watched = None;
     while !work.poll()? {
         let waited = began.elapsed();
         if let Some(limit) = limit.filter(|limit| waited >= *limit) {
@@ -145,6 +146,9 @@ pub fn synchronize(key: Key, limit: Option<Duration>) -> Result<()> {
         if waited < EAGER {
             std::thread::yield_now();
         } else {
+            if watched.is_none() {
+                watched = work.runtime.driver().host_waits_for(work.event()?.handle());
+            }
             std::thread::sleep(PAUSE);
             work.comm.poll().map_err(|why| work.named(why))?;
         }

@@ -84,7 +84,9 @@ pub use modules::{
     BestBlock, KernelAttributes, KernelValues, LaunchConfig, ModuleCode, ModuleFormat, Modules,
 };
 pub use observe::{HostElements, Observe};
-pub use streams::{StreamFlags, StreamRef, Streams};
+pub use streams::{
+    HeadState, StreamFlags, StreamHead, StreamRef, Streams, announce_work, announced_work,
+};
 pub use virtual_memory::{Access, VirtualMemory};
 
 use sconce_base::error::{Error, Result};

@@ -13,6 +13,7 @@
 //! | `memory_sleeps` | a mapping was undone whose addresses stay those of a pool that is asleep | no |
 //! | `memory_wakes` | something is mapped there again, or the addresses are the pool's no more | no |
 //! | `host_used` | the processor has read or written memory of a tensor; only if `observes_host` returns true | no |
+//! | `host_waits_for` | a thread begins to ask again and again whether an event is done; what it returns is dropped when the thread asks no more | no |
 //!
 //! For one block the calls come in this order: handed out, any number of uses, taken back. Reports of
 //! different blocks may come from several threads at once. The allocator's locks are held, so a method must
@@ -21,9 +22,11 @@
 //! A report changes nothing that the other methods of the driver do. It queues no work, makes no context,
 //! and neither reads nor writes the block.
 
+use std::any::Any;
+
 use sconce_base::types::DevicePtr;
 
-use super::StreamRef;
+use super::{EventHandle, StreamRef};
 
 /// Elements of a tensor in host memory.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +61,10 @@ pub trait Observe: Send + Sync {
     }
     /// The processor reads or writes memory, which may be page-locked and in use by a device.
     fn host_used(&self, _elements: &HostElements<'_>, _writes: bool) {}
+    /// The calling thread asks until an event is done. What is returned lives as long as it asks.
+    fn host_waits_for(&self, _event: EventHandle) -> Option<Box<dyn Any>> {
+        None
+    }
     /// What [`memory_sleeps`](Observe::memory_sleeps) reported is no longer so.
     fn memory_wakes(&self, _ptr: DevicePtr) {}
 }

@@ -11,10 +11,13 @@
 //! | `stream_capture_number` | – | the same number on all streams that take part in a capture | never |
 //! | `stream_wait_event` | – | later work of the stream starts after the record that is newest *now*; none yet: no effect; works across devices | never |
 //! | `stream_write_word` | the word is page-locked memory of 4 bytes, aligned to 4, that stays so until the write is done | the value is written in stream order; whoever sees it sees all earlier work of the stream; `NotSupported` where the device cannot, and nothing is queued | never |
+//! | `stream_head` | the handle may be dead; the thread may be any | what the stream is at, with the number that the thread had announced that queued it (`announce_work`); `None` if nothing is queued or the driver cannot tell | never |
 //! | `launch_host_function` | the function does not call the driver; one with an alternative: the stream is not captured | the function runs once, in stream order, on a thread of the driver; after a failure of the device the alternative, if it has one, runs once instead, at some time | no |
 //!
 //! By default a driver has one priority, no capture, and no ids of streams; streams that it has not made
 //! (`stream_check`), writes of words and host functions are `NotSupported`.
+
+use std::cell::Cell;
 
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
@@ -42,6 +45,44 @@ impl StreamRef {
 pub struct StreamFlags {
     /// No implicit ordering with the legacy default stream.
     pub non_blocking: bool,
+}
+
+/// What the first operation that a stream has not ended needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeadState {
+    /// The ends of operations of other streams.
+    OtherWork,
+    /// The record of an event by another process.
+    OtherProcess,
+    /// Time, or its own end: it runs, or is about to.
+    Time,
+    /// A test that completes work.
+    Step,
+    /// The end of a fault that a test has injected.
+    EndOfFault,
+}
+
+/// What a stream is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamHead {
+    /// What the thread that queued it had announced last ([`announce_work`]).
+    pub announced: u64,
+    /// What it needs.
+    pub needs: HeadState,
+}
+
+thread_local! {
+    static ANNOUNCED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Gives a number to what the calling thread queues from now on. Only [`Streams::stream_head`] shows it.
+pub fn announce_work(number: u64) {
+    ANNOUNCED.set(number);
+}
+
+/// The number of what the calling thread queues.
+pub fn announced_work() -> u64 {
+    ANNOUNCED.get()
 }
 
 /// The streams of a driver.
@@ -98,6 +139,10 @@ pub trait Streams: Send + Sync {
     /// Queues the write of a word of page-locked memory.
     fn stream_write_word(&self, stream: StreamRef, word: HostRange, value: u32) -> Result<()> {
         lacks("stream_write_word", "writes of words in stream order")
+    }
+    /// What the stream is at, for reports of waits that do not end. The default streams of threads have no answer.
+    fn stream_head(&self, stream: StreamRef) -> Option<StreamHead> {
+        None
     }
     /// Queues a host function on the stream.
     fn launch_host_function(&self, stream: StreamRef, function: HostFunction) -> Result<()> {

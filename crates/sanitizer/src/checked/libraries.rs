@@ -1,8 +1,10 @@
 //! Calls of CUDA's libraries: products, convolutions, transforms, collectives.
 #![forbid(unsafe_code)]
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use sconce_base::error::Result;
 use sconce_base::types::{DeviceIndex, DevicePtr};
@@ -16,6 +18,8 @@ use sconce_sim::declared;
 use super::work::uses_of;
 use super::{CheckedDriver, pass_on};
 use crate::Sanitizer;
+use crate::checker::Checker;
+use crate::collective::RankCall;
 
 impl Blas for CheckedDriver {
     fn blas_create(&self, device: DeviceIndex) -> Result<Box<dyn BlasHandle>> {
@@ -203,9 +207,20 @@ impl Collectives for CheckedDriver {
     pass_on! {
         comm_version() -> Result<i32>;
         comm_unique_id() -> Result<CommId>;
-        comm_group_start() -> Result<()>;
-        comm_group_end() -> Result<()>;
         comm_pending() -> usize;
+    }
+
+    fn comm_group_start(&self) -> Result<()> {
+        let (depth, number) = GROUP.get();
+        let number = if depth == 0 { GROUPS.fetch_add(1, Ordering::Relaxed) } else { number };
+        GROUP.set((depth + 1, number));
+        self.inner.comm_group_start()
+    }
+
+    fn comm_group_end(&self) -> Result<()> {
+        let (depth, number) = GROUP.get();
+        GROUP.set((depth.saturating_sub(1), number));
+        self.inner.comm_group_end()
     }
 
     fn comm_create(
@@ -216,6 +231,9 @@ impl Collectives for CheckedDriver {
         options: &CommOptions,
     ) -> Result<Vec<Box<dyn CommEndpoint>>> {
         let made = self.inner.comm_create(id, ranks, members, options)?;
+        self.sanitizer.note(|checker| {
+            members.iter().for_each(|member| checker.calls.own_rank(&id.0, member.rank));
+        });
         let checked = made.into_iter().map(|inner| {
             let (sanitizer, name) = (Arc::clone(&self.sanitizer), id.0.to_vec());
             Box::new(CheckedEndpoint { inner, sanitizer, name, calls: 0, splits: 0 })
@@ -223,6 +241,14 @@ impl Collectives for CheckedDriver {
         });
         Ok(checked.collect())
     }
+}
+
+/// Groups of calls so far.
+static GROUPS: AtomicU64 = AtomicU64::new(1);
+
+thread_local! {
+    /// How many groups of the thread are open within each other, and the number of the outermost.
+    static GROUP: Cell<(u32, u64)> = const { Cell::new((0, 0)) };
 }
 
 /// What precedes the calls of the ranks of this process, by communicator and number of the call.
@@ -260,12 +286,22 @@ impl CommEndpoint for CheckedEndpoint {
     fn queue(&mut self, call: &CommCall, stream: StreamRef) -> Result<()> {
         let Ok((rank, ranks)) = self.inner.place() else { return self.inner.queue(call, stream) };
         let uses = uses_of(&declared::of_collective(call, rank, ranks));
+        let are_all_needed = !matches!(call, CommCall::Send { .. } | CommCall::Recv { .. });
+        self.calls += u64::from(are_all_needed);
+        let key = (self.name.clone(), self.calls);
+        let (depth, group) = GROUP.get();
+        let group = (depth > 0).then_some(group);
         let sanitizer = Arc::clone(&self.sanitizer);
-        sanitizer.queue(stream, name_of(call), Some(uses), || {
-            if !matches!(call, CommCall::Send { .. } | CommCall::Recv { .. }) {
-                self.calls += 1;
-                let key = (self.name.clone(), self.calls);
-                sanitizer.meet(key, ranks, stream);
+        let queued = |checker: &mut Checker| {
+            let number = checker.queued(stream, name_of(call), Some(uses));
+            if are_all_needed {
+                checker.called(RankCall { meeting: key.clone(), rank, ranks, group }, stream);
+            }
+            number
+        };
+        sanitizer.attempt(queued, || {
+            if are_all_needed {
+                sanitizer.meet(key.clone(), ranks, stream);
             }
             self.inner.queue(call, stream)
         })

@@ -1,6 +1,7 @@
 //! Memory: what is allocated, mapped and shared, and the allocator's blocks.
 #![forbid(unsafe_code)]
 
+use std::any::Any;
 use std::os::fd::OwnedFd;
 
 use sconce_base::error::Result;
@@ -11,6 +12,7 @@ use sconce_driver::{
 };
 
 use super::{CheckedDriver, pass_on};
+use crate::pending::Awaited;
 
 impl Memory for CheckedDriver {
     pass_on! {
@@ -23,7 +25,9 @@ impl Memory for CheckedDriver {
         let bytes = self.inner.pointer_info(ptr.0 as usize).map_or(0, |info| info.bytes as u64);
         // Before the call: after it, another thread may have the address.
         self.sanitizer.note(|checker| checker.forget(ptr.0, bytes));
+        let watch = self.sanitizer.awaits(Awaited::Device(device));
         self.inner.memory_free(device, ptr)?;
+        drop(watch);
         // The driver has waited for the device.
         self.sanitizer.note(|checker| checker.devices_done(Some(device)));
         Ok(())
@@ -38,6 +42,7 @@ impl HostMemory for CheckedDriver {
     }
 
     fn host_free(&self, address: usize) -> Result<()> {
+        let _watch = self.sanitizer.awaits(Awaited::AllDevices);
         self.forget_pinned(address, || self.inner.host_free(address))
     }
 
@@ -48,6 +53,7 @@ impl HostMemory for CheckedDriver {
     }
 
     fn host_unregister(&self, address: usize) -> Result<()> {
+        let _watch = self.sanitizer.awaits(Awaited::AllDevices);
         self.forget_pinned(address, || self.inner.host_unregister(address))
     }
 }
@@ -153,6 +159,11 @@ impl Observe for CheckedDriver {
 
     fn host_used(&self, elements: &HostElements<'_>, writes: bool) {
         self.sanitizer.host_uses(elements, writes);
+    }
+
+    fn host_waits_for(&self, event: EventHandle) -> Option<Box<dyn Any>> {
+        let watch = self.sanitizer.awaits(Awaited::Event(event.native()))?;
+        Some(Box::new(watch))
     }
 
     fn observes_blocks(&self) -> bool {

@@ -22,6 +22,7 @@ use sconce_driver::{
 };
 
 use crate::Sanitizer;
+use crate::pending::Awaited;
 pub(crate) use libraries::Meetings;
 
 /// Passes calls on as they are.
@@ -60,7 +61,9 @@ impl Devices for CheckedDriver {
     }
 
     fn device_synchronize(&self, device: DeviceIndex) -> Result<()> {
+        let watch = self.sanitizer.awaits(Awaited::Device(device));
         self.inner.device_synchronize(device)?;
+        drop(watch);
         self.sanitizer.tell(|checker| checker.devices_done(Some(device)));
         Ok(())
     }
@@ -107,7 +110,9 @@ impl Events for CheckedDriver {
     }
 
     fn event_synchronize(&self, event: EventHandle) -> Result<()> {
+        let watch = self.sanitizer.awaits(Awaited::Event(event.native()));
         self.inner.event_synchronize(event)?;
+        drop(watch);
         self.sanitizer.tell(|checker| checker.event_done(event.native()));
         Ok(())
     }

@@ -7,19 +7,22 @@ use sconce_driver::{
     BestBlock, CaptureMode, CaptureStatus, ConditionHandle, ConditionalKind, Copies, EventHandle,
     GraphExecHandle, GraphHandle, GraphUpdate, Graphs, HostFunction, HostRange, KernelArguments,
     KernelAttributes, KernelHandle, KernelImage, KernelValues, Kernels, LaunchConfig, LaunchShape,
-    ModuleCode, ModuleHandle, Modules, RawAddress, StreamFlags, StreamHandle, StreamRef, Streams,
+    ModuleCode, ModuleHandle, Modules, RawAddress, StreamFlags, StreamHandle, StreamHead,
+    StreamRef, Streams,
 };
 use sconce_sim::{Intent, declared};
 
 use super::{CheckedDriver, pass_on};
 use crate::checker::Use;
 use crate::pattern::Pattern;
+use crate::pending::{Awaited, HOST_FUNCTION};
 
 impl Streams for CheckedDriver {
     pass_on! {
         stream_priority_range(device: DeviceIndex) -> Result<(i32, i32)>;
         stream_check(stream: StreamRef) -> Result<()>;
         stream_id(stream: StreamRef) -> Result<Option<u64>>;
+        stream_head(stream: StreamRef) -> Option<StreamHead>;
         stream_priority(stream: StreamRef) -> Result<i32>;
         stream_capture_status(stream: StreamRef) -> Result<CaptureStatus>;
         stream_is_capturing(stream: StreamRef) -> Result<bool>;
@@ -52,7 +55,9 @@ impl Streams for CheckedDriver {
     }
 
     fn stream_synchronize(&self, stream: StreamRef) -> Result<()> {
+        let watch = self.sanitizer.awaits(Awaited::Stream(stream));
         self.inner.stream_synchronize(stream)?;
+        drop(watch);
         self.sanitizer.tell(|checker| checker.stream_done(stream));
         Ok(())
     }
@@ -70,7 +75,7 @@ impl Streams for CheckedDriver {
     }
 
     fn launch_host_function(&self, stream: StreamRef, function: HostFunction) -> Result<()> {
-        self.sanitizer.queue(stream, "host function", None, || {
+        self.sanitizer.queue(stream, HOST_FUNCTION, None, || {
             self.inner.launch_host_function(stream, function)
         })
     }
@@ -81,6 +86,8 @@ struct CopyUses {
     uses: Vec<Use>,
     /// The call returns when the copy is done.
     is_waited_for: bool,
+    /// The call may wait for earlier work of the stream.
+    may_wait: bool,
 }
 
 impl CheckedDriver {
@@ -98,7 +105,7 @@ impl CheckedDriver {
         if to_shared {
             uses.push(Use { writes: true, pattern: to });
         }
-        CopyUses { uses, is_waited_for: !to_shared }
+        CopyUses { uses, is_waited_for: !to_shared, may_wait: !to_shared || !from_shared }
     }
 
     fn copies(
@@ -108,8 +115,11 @@ impl CheckedDriver {
         uses: CopyUses,
         call: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
-        let CopyUses { uses, is_waited_for } = uses;
-        self.sanitizer.queue(stream, name, Some(uses), call)?;
+        let CopyUses { uses, is_waited_for, may_wait } = uses;
+        self.sanitizer.queue(stream, name, Some(uses), || {
+            let _watch = may_wait.then(|| self.sanitizer.awaits(Awaited::Stream(stream)));
+            call()
+        })?;
         if is_waited_for {
             self.sanitizer.tell(|checker| checker.stream_done(stream));
         }
@@ -154,7 +164,7 @@ impl Copies for CheckedDriver {
         stream: StreamRef,
     ) -> Result<()> {
         let uses = vec![Use::reads(src.1.0, bytes as u64), Use::writes(dst.1.0, bytes as u64)];
-        let uses = CopyUses { uses, is_waited_for: false };
+        let uses = CopyUses { uses, is_waited_for: false, may_wait: false };
         self.copies("peer copy", stream, uses, || {
             self.inner.copy_peer_async(dst, src, bytes, stream)
         })

@@ -75,7 +75,9 @@ function chooseReport(report) {
   }
   if (report.first) accessOf(list, "First", report.first, "first");
   accessOf(list, report.first ? "Second" : "Use", report.second, "second");
-  entry(list, "Memory", `${many(report.bytes, "byte", "bytes")} from `, make("code", report.address), " on");
+  if (report.bytes > 0) {
+    entry(list, "Memory", `${many(report.bytes, "byte", "bytes")} from `, make("code", report.address), " on");
+  }
   if (report.block) {
     entry(list, "Block", `${many(report.block.bytes, "byte", "bytes")} at `, make("code", report.block.address),
       make("br"), make("span", `allocated at ${report.block.allocated}`, "place"));

@@ -3,12 +3,14 @@
 //! | file | idea |
 //! |---|---|
 //! | `edges` | what orders two operations: each kind once with the wait, once without |
+//! | `hangs` | waits that do not end, and calls of ranks that wait for each other |
 //! | `overlap` | which bytes two operations share |
 //! | `page` | the page of small programs |
 //! | `random` | random programs, beside an oracle that keeps the whole graph of what precedes what |
 //! | `refused` | operations that the driver refuses |
 
 mod edges;
+mod hangs;
 mod overlap;
 mod page;
 mod random;

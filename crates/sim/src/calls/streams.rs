@@ -7,8 +7,8 @@ use sconce_base::error::Result;
 use sconce_base::lock::{about_to_wait, rank};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{
-    CaptureStatus, EventHandle, HostFunction, HostRange, StreamFlags, StreamHandle, StreamRef,
-    Streams,
+    CaptureStatus, EventHandle, HostFunction, HostRange, StreamFlags, StreamHandle, StreamHead,
+    StreamRef, Streams,
 };
 
 use crate::call::Call;
@@ -79,6 +79,15 @@ impl Streams for Simulator {
             Engine::wait(&mut engine, &token);
         }
         engine.check(call, stream.device)
+    }
+
+    fn stream_head(&self, stream: StreamRef) -> Option<StreamHead> {
+        if stream.handle == StreamHandle::PER_THREAD {
+            return None;
+        }
+        let mut engine = self.inner.machine.engine.lock();
+        let key = engine.look_up(Call::StreamQuery, stream).ok()?;
+        engine.head_of(key)
     }
 
     fn stream_priority(&self, stream: StreamRef) -> Result<i32> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{MutexGuard, rank};
 use sconce_base::types::{DeviceIndex, MAX_DEVICES};
-use sconce_driver::{EventHandle, StreamFlags, StreamHandle, StreamRef};
+use sconce_driver::{EventHandle, HeadState, StreamFlags, StreamHandle, StreamHead, StreamRef};
 
 use super::captures::CaptureTable;
 use super::clock::SimClock;
@@ -140,6 +140,7 @@ impl Engine {
             non_blocking: flags.non_blocking,
             destroyed: false,
             queue: VecDeque::new(),
+            running: None,
             phase: StreamPhase::Idle,
             last: None,
             end_ns: 0,
@@ -273,6 +274,30 @@ impl Engine {
             .iter()
             .filter_map(|key| self.streams.get(key)?.pending_token())
             .collect()
+    }
+
+    /// What a stream is at.
+    pub(crate) fn head_of(&self, key: StreamKey) -> Option<StreamHead> {
+        let stream = self.streams.get(&key)?;
+        // A wait that runs waits for another process.
+        let is_wait = |call: Call| call == Call::StreamWaitEvent;
+        if let Some((call, announced)) = stream.running {
+            let needs = if is_wait(call) { HeadState::OtherProcess } else { HeadState::Time };
+            return Some(StreamHead { announced, needs });
+        }
+        let head = stream.queue.front()?;
+        let needs = if head.stuck {
+            HeadState::EndOfFault
+        } else if head.dependencies.iter().any(|token| !token.is_done()) {
+            HeadState::OtherWork
+        } else if is_wait(head.call) && !head.work.may_start() {
+            HeadState::OtherProcess
+        } else if self.clock.is_manual() {
+            HeadState::Step
+        } else {
+            HeadState::Time
+        };
+        Some(StreamHead { announced: head.announced, needs })
     }
 
     /// Makes the handle dead; queued work still runs.

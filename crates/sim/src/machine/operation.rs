@@ -88,6 +88,8 @@ pub(crate) struct Operation {
     pub(crate) dependencies: Vec<Arc<Token>>,
     pub(crate) token: Arc<Token>,
     pub(crate) submitted_ns: u64,
+    /// What the thread had announced that queued it.
+    pub(crate) announced: u64,
     /// The code with which the operation fails instead of running.
     pub(crate) fault: Option<i32>,
     /// The operation never completes, until the faults are cleared.

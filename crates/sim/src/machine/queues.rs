@@ -9,6 +9,7 @@ use sconce_base::types::DeviceIndex;
 
 use super::operation::Operation;
 use super::token::{StreamKey, Token};
+use crate::call::Call;
 
 /// What a stream is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub(crate) struct StreamQueue {
     pub(crate) non_blocking: bool,
     pub(crate) destroyed: bool,
     pub(crate) queue: VecDeque<Operation>,
+    /// The call of the head that is being run, and what the thread had announced that queued it.
+    pub(crate) running: Option<(Call, u64)>,
     pub(crate) phase: StreamPhase,
     /// Token of the newest operation, done or not.
     pub(crate) last: Option<Arc<Token>>,

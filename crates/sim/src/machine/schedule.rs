@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use sconce_base::types::DeviceIndex;
+use sconce_driver::announced_work;
 
 use super::engine::Engine;
 use super::listener::QueuedOperation;
@@ -53,6 +54,7 @@ impl Engine {
                 dependencies: before,
                 token: Arc::clone(&token),
                 submitted_ns,
+                announced: announced_work(),
                 fault: submission.fault,
                 stuck: submission.stuck,
                 registered: false,
@@ -168,6 +170,7 @@ impl Engine {
     pub(crate) fn start(&mut self, key: StreamKey) -> Option<Started> {
         let stream = self.streams.get_mut(&key)?;
         let operation = stream.queue.pop_front()?;
+        stream.running = Some((operation.call, operation.announced));
         let mut start_ns = operation.earliest_start_ns().max(stream.end_ns);
         if let Some(slot) = stream.slot {
             start_ns = start_ns.max(self.devices[stream.device.as_usize()].slots[slot].free_at_ns);
@@ -200,6 +203,7 @@ impl Engine {
         let mut failed = None;
         if let Some(stream) = self.streams.get_mut(&key) {
             stream.end_ns = end_ns;
+            stream.running = None;
             let device = stream.device;
             if let Some(slot) = stream.slot.take() {
                 self.devices[device.as_usize()].slots[slot] =
