@@ -30,7 +30,9 @@ fn open(options: &Options) -> Result<Opened> {
     if asked != 0 {
         (config.is_on, config.aborts) = (asked > 1, asked > 2);
     }
-    let driver = if config.is_on { sconce_sanitizer::wrap(driver, &config) } else { driver };
+    let is_simulated = backend == Backend::Sim;
+    let driver =
+        if config.is_on { sconce_sanitizer::wrap(driver, &config, is_simulated) } else { driver };
     Ok(Opened { backend, driver })
 }
 

@@ -152,6 +152,17 @@ pub unsafe extern "C" fn sconce_sanitizer_get_operations(
     })
 }
 
+/// Waits for the devices of all live blocks, and reports what was written behind their ends.
+///
+/// Each block is followed by a guard zone (`SCONCE_SANITIZER_GUARD_BYTES`). It is looked at when the block is freed, and
+/// here. Does nothing without the sanitizer, or while it is off.
+///
+/// - Errors: those of `sconce_device_synchronize`, such as a stream that is being captured.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_sanitizer_check() -> sconce_status {
+    guard(|| sanitizer().map_or(Ok(()), Sanitizer::check))
+}
+
 /// Forgets all reports; what they found is reported again when it is found again. Does nothing without the sanitizer.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sanitizer_reset() -> sconce_status {

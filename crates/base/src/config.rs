@@ -62,6 +62,10 @@ pub struct SanitizerConfig {
     pub hang: Duration,
     /// `SCONCE_SANITIZER_PAGE`: the page of the run, written at its end.
     pub page: Option<String>,
+    /// `SCONCE_SANITIZER_GUARD_BYTES`: how many bytes behind each block are nobody's.
+    pub guard_bytes: usize,
+    /// `SCONCE_SANITIZER_QUARANTINE_MB`: how much of freed blocks is not handed out again, in MiB for each stream.
+    pub quarantine_mb: usize,
 }
 
 /// All settings that the library reads from the environment.
@@ -258,6 +262,9 @@ impl Config {
     }
 }
 
+const MOST_GUARD_BYTES: usize = 1 << 20;
+const MOST_QUARANTINE_MB: usize = 1 << 20;
+
 fn sanitizer(text: &Variables<'_>) -> SanitizerConfig {
     let mode = text.parsed("SCONCE_SANITIZER", "off, report or abort", |value| match value {
         "off" | "0" => Some((false, false)),
@@ -273,9 +280,19 @@ fn sanitizer(text: &Variables<'_>) -> SanitizerConfig {
     };
     let expected = "a number of seconds, from 0 to 86400";
     let hang = text.parsed("SCONCE_SANITIZER_HANG_S", expected, seconds).unwrap_or(USUAL_HANG);
-    let [file, page] =
-        ["SCONCE_SANITIZER_FILE", "SCONCE_SANITIZER_PAGE"].map(|name| text.get(name));
-    SanitizerConfig { is_on, aborts, file, page, hang }
+    let number = |name, most: usize, default| {
+        let within = |value: &str| value.parse().ok().filter(|number| *number <= most);
+        text.parsed(name, &format!("a number up to {most}"), within).unwrap_or(default)
+    };
+    SanitizerConfig {
+        is_on,
+        hang,
+        aborts,
+        file: text.get("SCONCE_SANITIZER_FILE"),
+        page: text.get("SCONCE_SANITIZER_PAGE"),
+        guard_bytes: number("SCONCE_SANITIZER_GUARD_BYTES", MOST_GUARD_BYTES, 512),
+        quarantine_mb: number("SCONCE_SANITIZER_QUARANTINE_MB", MOST_QUARANTINE_MB, 64),
+    }
 }
 
 /// The variables that are set, and the receiver of warnings.

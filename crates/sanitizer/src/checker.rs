@@ -12,7 +12,7 @@ use sconce_driver::{StreamRef, announce_work};
 
 use crate::clock::{Clock, Epoch, HOST, Lane};
 use crate::collective::Calls;
-use crate::memory::{Block, Conflict, NewAccess, Shadow};
+use crate::memory::{Block, Conflict, NewAccess, Shadow, Trouble};
 use crate::operation::Operation;
 use crate::order::{Order, Waited};
 use crate::page::{History, WaitKind};
@@ -20,21 +20,53 @@ use crate::pattern::Pattern;
 use crate::pending::Pending;
 use crate::report::{Finding, FindingKind, Hang, Reports};
 use crate::site::{Callers, Site};
+use crate::unwritten::Unwritten;
 
 /// Memory that an operation reads or writes.
 #[derive(Clone, Debug)]
 pub(crate) struct Use {
     pub(crate) writes: bool,
     pub(crate) pattern: Pattern,
+    pub(crate) reading: Reading,
+}
+
+/// What the checker makes of work that is queued.
+pub(crate) struct Told {
+    /// The operation's number.
+    pub(crate) number: u64,
+    /// An address that it must not use, as its memory was given back to the driver: the device would fault.
+    pub(crate) released: Option<u64>,
+}
+
+/// What is known of a block whose end is looked at.
+pub(crate) struct Overwritten {
+    block: Option<Arc<Block>>,
+    /// What was queued last on its stream.
+    last: Arc<Operation>,
+}
+
+/// What becomes of bytes that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// They are not read.
+    None,
+    /// They are copied to other memory of a device: that is no error if nobody has written them.
+    Moves,
+    /// Results depend on them.
+    Uses,
 }
 
 impl Use {
+    pub(crate) fn new(writes: bool, pattern: Pattern) -> Use {
+        Use { writes, pattern, reading: if writes { Reading::None } else { Reading::Uses } }
+    }
+
     pub(crate) fn reads(address: u64, bytes: u64) -> Use {
-        Use { writes: false, pattern: Pattern::range(address, bytes) }
+        Use::new(false, Pattern::range(address, bytes))
     }
 
     pub(crate) fn writes(address: u64, bytes: u64) -> Use {
-        Use { writes: true, pattern: Pattern::range(address, bytes) }
+        Use::new(true, Pattern::range(address, bytes))
     }
 }
 
@@ -50,20 +82,21 @@ struct NodeUse {
 struct Capture {
     shadow: Shadow,
     clocks: HashMap<Lane, Clock>,
-    nodes: Vec<NodeUse>,
-    bodies: Vec<usize>,
+    work: Graph,
 }
 
 /// What a captured graph does.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Graph {
     nodes: Vec<NodeUse>,
     bodies: Vec<usize>,
+    /// Whether nothing is known of the memory that some of its operations use.
+    has_unknown: bool,
 }
 
 /// A graph that can be launched.
 struct Executable {
-    nodes: Arc<Vec<NodeUse>>,
+    work: Arc<Graph>,
     /// What precedes the next launch: launches of one graph run one after the other.
     last: Clock,
 }
@@ -94,6 +127,12 @@ pub(crate) struct Checker {
     processes: Option<Lane>,
     operations: u64,
     unknown: u64,
+    /// The last operation that may have written any memory.
+    last_unknown: u64,
+    /// What was queued last on each lane.
+    last: HashMap<Lane, Arc<Operation>>,
+    /// Bytes that nobody has written: followed where all operations are known to the checker, on simulated devices.
+    unwritten: Option<Unwritten>,
     pub(crate) callers: Callers,
     /// The operation that was made last.
     pub(crate) newest: Option<Arc<Operation>>,
@@ -137,6 +176,11 @@ impl Checker {
         if let (true, Some(history)) = (is_new, &mut self.history) {
             history.report(&named);
         }
+    }
+
+    /// From now on reads of memory are reported that nobody has written.
+    pub(crate) fn follow_unwritten(&mut self) {
+        self.unwritten = Some(Unwritten::default());
     }
 
     /// How many operations there were of which nothing is known.
@@ -239,26 +283,35 @@ impl Checker {
 /// Work.
 impl Checker {
     /// An operation is queued. `None`: nothing is known of the memory that it uses.
-    /// Returns the operation's number.
-    pub(crate) fn queued(&mut self, stream: StreamRef, name: &str, uses: Option<Vec<Use>>) -> u64 {
+    pub(crate) fn queued(&mut self, stream: StreamRef, name: &str, uses: Option<Vec<Use>>) -> Told {
         let lane = self.order.lane(stream);
         let by = self.operation(name, lane);
+        self.last.insert(lane, Arc::clone(&by));
+        let capture = self.order.capture_of(lane);
         if uses.is_none() {
             self.unknown += 1;
+            if capture.is_none() {
+                self.last_unknown = by.number;
+            }
         }
-        let uses = uses.unwrap_or_default();
-        match self.order.capture_of(lane) {
+        let released = self.lives(uses.as_deref().unwrap_or_default(), &by);
+        if released.is_some() {
+            return Told { number: by.number, released };
+        }
+        match capture {
             Some(number) => self.captured(number, lane, &by, uses),
             None => {
+                let uses = uses.unwrap_or_default();
+                self.reads_written(&uses, &by);
                 let epoch = self.order.begin(lane);
                 self.is_pending(epoch, &by, stream);
                 let clock = self.order.clock(lane).clone();
                 for it in &uses {
-                    self.access(epoch, &clock, it, &by, true);
+                    self.access(epoch, &clock, it, &by);
                 }
             }
         }
-        by.number
+        Told { number: by.number, released: None }
     }
 
     /// The driver has refused an operation: nothing that comes later conflicts with it.
@@ -268,7 +321,7 @@ impl Checker {
         self.calls.withdraw(number);
         for capture in self.captures.values_mut() {
             capture.shadow.withdraw(number);
-            capture.nodes.retain(|node| node.by.number != number);
+            capture.work.nodes.retain(|node| node.by.number != number);
         }
     }
 
@@ -277,14 +330,101 @@ impl Checker {
         self.pending.add(epoch, by, self.order.host());
     }
 
-    fn access(
-        &mut self,
-        epoch: Epoch,
-        clock: &Clock,
-        it: &Use,
-        by: &Arc<Operation>,
-        checks_life: bool,
-    ) {
+    /// Reports uses of memory that is no live block's. Returns the first address whose memory was given back to the
+    /// driver.
+    fn lives(&mut self, uses: &[Use], by: &Arc<Operation>) -> Option<u64> {
+        let mut gone = None;
+        for it in uses {
+            let Some((trouble, address)) = self.shadow.trouble(&it.pattern) else { continue };
+            let bytes = it.pattern.end() - address.max(it.pattern.start());
+            let (kind, first, block) = match trouble {
+                Trouble::Released(by) => {
+                    gone.get_or_insert(address);
+                    (FindingKind::UseAfterFree, Some((by, true)), None)
+                }
+                Trouble::Freed(block) => {
+                    let first = block.freed.as_ref().map(|freed| (Arc::clone(&freed.by), true));
+                    (FindingKind::UseAfterFree, first, Some(block))
+                }
+                Trouble::Outside(block) => (FindingKind::OutOfBounds, None, block),
+            };
+            let second = (Arc::clone(by), it.writes);
+            let finding = Finding { kind, address, bytes, first, second, block };
+            self.report(finding);
+        }
+        gone
+    }
+
+    /// Reports reads of bytes that nobody has written, and notes what is written.
+    fn reads_written(&mut self, uses: &[Use], by: &Arc<Operation>) {
+        let Some(unwritten) = &mut self.unwritten else { return };
+        let mut found = Vec::new();
+        for it in uses.iter().filter(|it| it.reading == Reading::Uses) {
+            let first = |(part, delta): (Pattern, u64)| {
+                unwritten.first(&part).map(|(at, bytes)| (at.wrapping_sub(delta), bytes))
+            };
+            found.extend(self.shadow.places(&it.pattern).into_iter().find_map(first));
+        }
+        for it in uses.iter().filter(|it| it.writes) {
+            for (part, _) in self.shadow.places(&it.pattern) {
+                unwritten.remove(&part);
+            }
+        }
+        for (address, bytes) in found {
+            let Some(block) = self.shadow.block_at(address) else { continue };
+            if block.allocated.number < self.last_unknown {
+                continue;
+            }
+            let (kind, second) = (FindingKind::UninitializedRead, (Arc::clone(by), false));
+            let finding = Finding { kind, address, bytes, first: None, second, block: Some(block) };
+            self.report(finding);
+        }
+    }
+
+    /// Whether a stream was made by this library, and is not destroyed.
+    pub(crate) fn knows_stream(&self, stream: StreamRef) -> bool {
+        self.order.knows(stream)
+    }
+
+    /// Something was queued on a stream that uses no memory of the program. The host learns when it is done.
+    pub(crate) fn mark(&mut self, stream: StreamRef) -> Epoch {
+        let lane = self.order.lane(stream);
+        self.order.begin(lane)
+    }
+
+    /// What the host knows.
+    pub(crate) fn host(&self) -> &Clock {
+        self.order.host()
+    }
+
+    /// The end of a block is about to be looked at.
+    pub(crate) fn overwritten(&mut self, stream: StreamRef, block: u64) -> Overwritten {
+        let lane = self.order.lane(stream);
+        let block = self.shadow.block_at(block);
+        let last = self.last.get(&lane).map(Arc::clone);
+        let last =
+            last.unwrap_or_else(|| self.operation("work that the library did not queue", lane));
+        Overwritten { block, last }
+    }
+
+    /// Bytes behind the end of a block were written.
+    pub(crate) fn found_overwritten(&mut self, address: u64, bytes: u64, what: Overwritten) {
+        let Overwritten { block, last } = what;
+        let kind = FindingKind::Overwritten;
+        let finding = Finding { kind, address, bytes, first: None, second: (last, true), block };
+        self.report(finding);
+    }
+
+    /// Nothing more is known of who writes a piece of memory: others may.
+    pub(crate) fn shared(&mut self, address: u64, bytes: u64) {
+        if let Some(unwritten) = &mut self.unwritten {
+            for (part, _) in self.shadow.places(&Pattern::range(address, bytes)) {
+                unwritten.remove(&part);
+            }
+        }
+    }
+
+    fn access(&mut self, epoch: Epoch, clock: &Clock, it: &Use, by: &Arc<Operation>) {
         if let Some(history) = &mut self.history {
             history.uses(by.number, it.writes, &it.pattern);
         }
@@ -297,12 +437,7 @@ impl Checker {
             clock,
             settled: &settled,
         };
-        let (conflicts, gone) = self.shadow.access(&new);
-        if checks_life && let Some((block, address)) = gone {
-            let second = (Arc::clone(by), it.writes);
-            self.after_free(FindingKind::UseAfterFree, (address, 1), block, second);
-            return;
-        }
+        let conflicts = self.shadow.access(&new);
         self.conflicts(conflicts, FindingKind::Race, it.writes, by);
     }
 
@@ -344,7 +479,8 @@ impl Checker {
         let by = self.operation(name, HOST);
         let epoch = self.order.begin(HOST);
         let clock = self.order.host().clone();
-        self.access(epoch, &clock, it, &by, true);
+        self.lives(std::slice::from_ref(it), &by);
+        self.access(epoch, &clock, it, &by);
     }
 
     /// A call of one rank that waits for those of others: what precedes any of them precedes what follows here.
@@ -366,14 +502,15 @@ impl Checker {
 
 /// Captures and graphs.
 impl Checker {
-    fn captured(&mut self, number: u64, lane: Lane, by: &Arc<Operation>, uses: Vec<Use>) {
+    fn captured(&mut self, number: u64, lane: Lane, by: &Arc<Operation>, uses: Option<Vec<Use>>) {
         let Some(capture) = self.captures.get_mut(&number) else { return };
+        capture.work.has_unknown |= uses.is_none();
         let clock = capture.clocks.entry(lane).or_default();
         let epoch = clock.tick(lane);
         let clock = clock.clone();
         let settled = Clock::default();
         let mut found = Vec::new();
-        for it in uses {
+        for it in uses.unwrap_or_default() {
             if let Some(history) = &mut self.history {
                 history.uses(by.number, it.writes, &it.pattern);
             }
@@ -385,9 +522,9 @@ impl Checker {
                 clock: &clock,
                 settled: &settled,
             };
-            let (conflicts, _) = capture.shadow.access(&new);
+            let conflicts = capture.shadow.access(&new);
             found.push((conflicts, it.writes));
-            capture.nodes.push(NodeUse { uses: it, by: Arc::clone(by) });
+            capture.work.nodes.push(NodeUse { uses: it, by: Arc::clone(by) });
         }
         for (conflicts, writes) in found {
             self.conflicts(conflicts, FindingKind::Race, writes, by);
@@ -406,9 +543,9 @@ impl Checker {
         let lane = self.order.lane(stream);
         let Some(number) = self.order.capture_of(lane) else { return };
         self.order.end_capture(number);
-        let Some(Capture { nodes, bodies, .. }) = self.captures.remove(&number) else { return };
+        let Some(Capture { work, .. }) = self.captures.remove(&number) else { return };
         if let Some(graph) = graph {
-            self.graphs.insert(graph, Graph { nodes, bodies });
+            self.graphs.insert(graph, work);
         }
     }
 
@@ -417,26 +554,27 @@ impl Checker {
         let lane = self.order.lane(stream);
         let number = self.order.capture_of(lane);
         if let Some(capture) = number.and_then(|number| self.captures.get_mut(&number)) {
-            capture.bodies.extend(bodies);
+            capture.work.bodies.extend(bodies);
         }
     }
 
-    fn nodes_of(&self, graph: usize) -> Vec<NodeUse> {
-        let mut nodes = Vec::new();
+    fn work_of(&self, graph: usize) -> Graph {
+        let mut work = Graph::default();
         let mut left = vec![graph];
         while let Some(graph) = left.pop() {
-            if let Some(Graph { nodes: own, bodies }) = self.graphs.get(&graph) {
-                nodes.extend(own.iter().cloned());
+            if let Some(Graph { nodes, bodies, has_unknown }) = self.graphs.get(&graph) {
+                work.nodes.extend(nodes.iter().cloned());
+                work.has_unknown |= has_unknown;
                 left.extend(bodies);
             }
         }
-        nodes
+        work
     }
 
     pub(crate) fn instantiated(&mut self, executable: usize, graph: usize) {
-        let nodes = Arc::new(self.nodes_of(graph));
+        let work = Arc::new(self.work_of(graph));
         let last = self.executables.remove(&executable).map(|old| old.last).unwrap_or_default();
-        self.executables.insert(executable, Executable { nodes, last });
+        self.executables.insert(executable, Executable { work, last });
     }
 
     pub(crate) fn graph_destroyed(&mut self, graph: usize) {
@@ -451,11 +589,13 @@ impl Checker {
     pub(crate) fn launched(&mut self, executable: usize, stream: StreamRef) -> u64 {
         let lane = self.order.lane(stream);
         let launch = self.operation("graph launch", lane);
-        let Some(Executable { nodes, last }) = self.executables.get(&executable) else {
+        self.last.insert(lane, Arc::clone(&launch));
+        let Some(Executable { work, last }) = self.executables.get(&executable) else {
             self.unknown += 1;
+            self.last_unknown = launch.number;
             return launch.number;
         };
-        let (nodes, last) = (Arc::clone(nodes), last.clone());
+        let (work, last) = (Arc::clone(work), last.clone());
         if self.order.capture_of(lane).is_some() {
             return launch.number;
         }
@@ -467,11 +607,20 @@ impl Checker {
         let epoch = self.order.begin(lane);
         self.is_pending(epoch, &launch, stream);
         let clock = self.order.clock(lane).clone();
-        for node in nodes.iter() {
+        if work.has_unknown {
+            self.last_unknown = launch.number;
+        }
+        for node in &work.nodes {
             // One operation of the stream, named by its node.
             let name = format!("{} in {}", node.by.name, launch.name);
             let by = Operation { number: launch.number, name, lane, site: launch.site.clone() };
-            self.access(epoch, &clock, &node.uses, &Arc::new(by), false);
+            if node.uses.writes {
+                self.shared(
+                    node.uses.pattern.start(),
+                    node.uses.pattern.end() - node.uses.pattern.start(),
+                );
+            }
+            self.access(epoch, &clock, &node.uses, &Arc::new(by));
         }
         if let Some(executable) = self.executables.get_mut(&executable) {
             executable.last.clone_from(&clock);
@@ -508,7 +657,11 @@ impl Checker {
         };
         let (conflicts, early) = self.shadow.hand_out(block, &new);
         if is_captured {
+            self.shared(address, bytes);
             return;
+        }
+        if let Some(unwritten) = &mut self.unwritten {
+            self.shadow.places(&pattern).iter().for_each(|(part, _)| unwritten.add(part));
         }
         if let Some(old) = early {
             let second = (Arc::clone(&by), true);
@@ -557,6 +710,7 @@ impl Checker {
             clock: &clock,
             settled: &settled,
         };
+        self.shared(address, bytes);
         let conflicts = self.shadow.take_back(&new);
         self.conflicts(conflicts, FindingKind::MissingRecordStream, true, &by);
     }
@@ -574,10 +728,44 @@ impl Checker {
         self.devices_done(None);
         self.shadow.forget_all();
         self.blocks.clear();
+        self.unwritten.iter_mut().for_each(Unwritten::clear);
     }
 
     pub(crate) fn forget(&mut self, address: u64, bytes: u64) {
+        self.shared(address, bytes);
         self.shadow.forget(address, bytes);
+    }
+
+    /// Memory that the driver has made.
+    pub(crate) fn allocated(&mut self, address: u64, bytes: u64) {
+        self.shadow.allocated(address, bytes);
+    }
+
+    /// Memory goes back to the driver.
+    pub(crate) fn released(&mut self, address: u64, bytes: u64) {
+        let by = self.operation("the release of cached memory", HOST);
+        self.shared(address, bytes);
+        self.shadow.released(address, bytes, by);
+    }
+
+    pub(crate) fn is_released(&self, address: u64) -> bool {
+        self.shadow.is_released(address)
+    }
+
+    /// The host passes an address to a call. Reports it if the memory was given back to the driver; returns whether.
+    pub(crate) fn host_passes(&mut self, address: u64) -> bool {
+        if !self.shadow.is_released(address) {
+            return false;
+        }
+        let by = self.operation("the call", HOST);
+        self.lives(&[Use::reads(address, 1)], &by);
+        true
+    }
+
+    /// The memory of a range of addresses is mapped again later, and its blocks stay.
+    pub(crate) fn sleeps(&mut self, address: u64, bytes: u64) {
+        self.shared(address, bytes);
+        self.shadow.sleeps(address, bytes);
     }
 
     pub(crate) fn physical_created(&mut self, handle: u64, bytes: u64) {
@@ -615,7 +803,7 @@ impl Checker {
         self.imports.insert(address, bytes);
         let epoch = self.order.begin(lane);
         let clock = self.order.clock(lane).clone();
-        self.access(epoch, &clock, &Use::writes(address, bytes), &by, false);
+        self.access(epoch, &clock, &Use::writes(address, bytes), &by);
     }
 
     pub(crate) fn import_closed(&mut self, address: u64) {

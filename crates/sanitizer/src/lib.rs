@@ -12,6 +12,7 @@
 //! | `site` | where the program made a call |
 //! | `operation` | what was queued |
 //! | `memory` | the accesses of each piece of memory that later ones may conflict with |
+//! | `unwritten` | bytes that nobody has written |
 //! | `order` | streams, events and the host |
 //! | `report` | findings in words |
 //! | `page` | a run as a page for a browser |
@@ -37,6 +38,7 @@ mod site;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod unwritten;
 mod watch;
 
 use std::cell::RefCell;
@@ -56,7 +58,7 @@ use sconce_driver::{Driver, HostElements, PointerKind, StreamRef};
 use sconce_sim::{Intent, MemoryAccess};
 
 use checked::{CheckedDriver, Meetings};
-use checker::{Checker, Use};
+use checker::{Checker, Told, Use};
 use pattern::Pattern;
 pub use report::{FindingKind, Report, ReportedAccess};
 use watch::Waits;
@@ -74,6 +76,10 @@ pub struct Sanitizer {
     driver: &'static dyn Driver,
     is_enabled: AtomicBool,
     config: SanitizerConfig,
+    /// Whether nothing but the library writes memory of devices, and the program's own memory lies elsewhere.
+    knows_writers: bool,
+    /// The driver in front of the backend.
+    front: OnceCell<rank::SanitizerKernels, &'static CheckedDriver>,
 }
 
 static SANITIZER: OnceCell<rank::SanitizerKernels, Arc<Sanitizer>> = OnceCell::new();
@@ -92,8 +98,13 @@ pub fn sanitizer() -> Option<&'static Sanitizer> {
     SANITIZER.get().map(|sanitizer| &**sanitizer)
 }
 
-/// Puts the checks in front of a driver. The driver and the checks live as long as the process.
-pub fn wrap(inner: &'static dyn Driver, config: &SanitizerConfig) -> &'static dyn Driver {
+/// Puts the checks in front of a driver. The driver and the checks live as long as the process. `knows_writers`: whether
+/// nothing but the library writes memory of devices, as on simulated ones.
+pub fn wrap(
+    inner: &'static dyn Driver,
+    config: &SanitizerConfig,
+    knows_writers: bool,
+) -> &'static dyn Driver {
     let sanitizer = SANITIZER.get_or_init(|| {
         let mut checker = Checker::default();
         if config.page.is_some() {
@@ -101,6 +112,9 @@ pub fn wrap(inner: &'static dyn Driver, config: &SanitizerConfig) -> &'static dy
             if let Err(why) = process::at_exit(save_page_at_exit) {
                 log::warn(format_args!("{why}; the page of the run will not be written"));
             }
+        }
+        if knows_writers {
+            checker.follow_unwritten();
         }
         Arc::new(Sanitizer {
             checker: Mutex::new(checker),
@@ -111,9 +125,14 @@ pub fn wrap(inner: &'static dyn Driver, config: &SanitizerConfig) -> &'static dy
             driver: inner,
             is_enabled: AtomicBool::new(true),
             config: config.clone(),
+            knows_writers,
+            front: OnceCell::new(),
         })
     });
-    Box::leak(Box::new(CheckedDriver::new(inner, Arc::clone(sanitizer))))
+    let driver: &'static CheckedDriver =
+        Box::leak(Box::new(CheckedDriver::new(inner, Arc::clone(sanitizer))));
+    let _ = sanitizer.front.set(driver);
+    driver
 }
 
 /// Writes the page of the run that the environment asks for.
@@ -135,6 +154,13 @@ pub struct DeclaredRange {
     pub writes: bool,
 }
 
+#[cold]
+fn gone(address: u64) -> Error {
+    Error::invalid_argument(format!(
+        "memory at {address:#x} was given back to the driver before this use; free it after its last use"
+    ))
+}
+
 impl Sanitizer {
     /// Tells the checker something, unless it is switched off.
     fn tell(&self, what: impl FnOnce(&mut Checker)) {
@@ -150,7 +176,8 @@ impl Sanitizer {
         }
     }
 
-    /// Work that a call queues; `uses` as in [`Checker::queued`]. What the driver refuses was never done.
+    /// Work that a call queues; `uses` as in [`Checker::queued`]. What the driver refuses was never done. Work on memory
+    /// that was given back to the driver is refused here: the device, or a simulated one's process, would not survive it.
     fn queue<T>(
         &self,
         stream: StreamRef,
@@ -164,13 +191,16 @@ impl Sanitizer {
     /// An operation that `what` tells and `call` queues: its number is what the first returns.
     fn attempt<T>(
         &self,
-        what: impl FnOnce(&mut Checker) -> u64,
+        what: impl FnOnce(&mut Checker) -> Told,
         call: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        let mut number = None;
-        self.tell(|checker| number = Some(what(checker)));
+        let mut told = None;
+        self.tell(|checker| told = Some(what(checker)));
+        if let Some(address) = told.as_ref().and_then(|told| told.released) {
+            return Err(gone(address));
+        }
         let result = call();
-        if let Some(number) = number.filter(|_| result.is_err()) {
+        if let Some(Told { number, .. }) = told.filter(|_| result.is_err()) {
             self.note(|checker| checker.refused(number));
         }
         result
@@ -291,9 +321,8 @@ impl Sanitizer {
     /// Memory that work of the program on a stream uses, as an operation of its own.
     pub fn access(&self, stream: StreamRef, name: &str, ranges: &[DeclaredRange]) {
         let uses = self.uses(ranges);
-        self.tell(|checker| {
-            checker.queued(stream, name, Some(uses));
-        });
+        // Nothing is called that could be refused.
+        self.tell(|checker| _ = checker.queued(stream, name, Some(uses)));
     }
 
     /// Memory that the next launch of a kernel by the calling thread uses; none takes the last declaration back.
@@ -319,7 +348,7 @@ impl Sanitizer {
             };
             let axes = sizes.iter().zip(strides).map(axis);
             let access = MemoryAccess::strided(Intent::Read, address as u64, element as u64, axes);
-            let it = Use { writes, pattern: Pattern::of(&access) };
+            let it = Use::new(writes, Pattern::of(&access));
             self.tell(|checker| checker.host_uses("work of the processor", &it));
         }
     }
@@ -339,6 +368,22 @@ impl Sanitizer {
         };
         // A null pointer is an operand that is absent.
         ranges.iter().filter(|range| range.address != 0).map(of).collect()
+    }
+
+    /// Whether an address is in memory of a simulated device that was given back.
+    fn is_released(&self, address: usize) -> bool {
+        self.knows_writers && self.is_enabled() && self.checker.lock().is_released(address as u64)
+    }
+
+    /// A call has been passed an address that is no memory of a device any more. On a GPU such an address may have
+    /// become the program's own memory; the simulator keeps its addresses.
+    fn passed_address(&self, address: usize) -> Result<()> {
+        if !self.knows_writers {
+            return Ok(());
+        }
+        let mut is_released = false;
+        self.tell(|checker| is_released = checker.host_passes(address as u64));
+        if is_released { Err(gone(address as u64)) } else { Ok(()) }
     }
 
     fn is_pinned(&self, address: usize) -> bool {

@@ -70,14 +70,40 @@ struct Mapping {
     place: u64,
 }
 
+/// Memory of the driver.
+#[derive(Debug)]
+struct Segment {
+    end: u64,
+    /// Whether the allocator makes blocks of it, so that what is outside of them is nobody's.
+    has_blocks: bool,
+    /// What gave it back to the driver.
+    released: Option<Arc<Operation>>,
+}
+
+/// Why memory must not be used.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// It was given back to the driver.
+    Released(Arc<Operation>),
+    /// Its block was freed.
+    Freed(Arc<Block>),
+    /// It lies outside of the block in which the access begins, or of any block; the block that is next to it.
+    Outside(Option<Arc<Block>>),
+}
+
 /// All memory.
 #[derive(Debug, Default)]
 pub(crate) struct Shadow {
     pieces: BTreeMap<u64, Piece>,
+    segments: BTreeMap<u64, Segment>,
     mappings: BTreeMap<u64, Mapping>,
     /// Where the places of each physical handle begin.
     physical: HashMap<u64, u64>,
     next_place: u64,
+    /// Mappings that were undone last, by their addresses: those of a pool that goes to sleep are among them.
+    undone: BTreeMap<u64, Mapping>,
+    /// Blocks of addresses that are asleep: by address, the bytes of the mapping, and pieces relative to its start.
+    asleep: BTreeMap<u64, Vec<(u64, Piece)>>,
 }
 
 /// What is about to be done.
@@ -98,12 +124,37 @@ impl Shadow {
         let place = PHYSICAL + self.next_place;
         self.next_place += bytes.next_multiple_of(4096);
         self.physical.insert(handle, place);
+        self.allocated(place, bytes);
     }
 
     /// The memory of a handle is mapped at an address.
     pub(crate) fn map(&mut self, address: u64, bytes: u64, handle: u64, offset: u64) {
         let Some(place) = self.physical.get(&handle) else { return };
-        self.mappings.insert(address, Mapping { end: address + bytes, place: place + offset });
+        let place = place + offset;
+        self.mappings.insert(address, Mapping { end: address + bytes, place });
+        let awake = self.asleep.remove(&address).unwrap_or_default();
+        for (at, piece) in awake.into_iter().filter(|(at, piece)| *at < bytes && piece.end <= bytes)
+        {
+            self.has_block(place);
+            self.pieces.insert(place + at, Piece { end: place + piece.end, ..piece });
+        }
+    }
+
+    /// A mapping was undone whose addresses will be mapped again: blocks stay where they are.
+    pub(crate) fn sleeps(&mut self, address: u64, bytes: u64) {
+        let inside: Vec<(u64, Mapping)> =
+            self.undone.range(address..address + bytes).map(|(at, it)| (*at, *it)).collect();
+        for (at, Mapping { end, place }) in inside {
+            let places = place..place + (end - at);
+            let pieces = self.pieces.range(places).filter(|(_, piece)| piece.block.is_some());
+            let relative = |(start, piece): (&u64, &Piece)| {
+                let (block, past) = (piece.block.clone(), Vec::new());
+                (start - place, Piece { end: piece.end - place, block, past })
+            };
+            let pieces = pieces.map(relative).collect();
+            self.asleep.insert(at, pieces);
+        }
+        self.undone.clear();
     }
 
     /// The handle of a mapping, under another number.
@@ -118,13 +169,14 @@ impl Shadow {
     pub(crate) fn unmap(&mut self, address: u64, bytes: u64) {
         let inside: Vec<u64> =
             self.mappings.range(address..address + bytes).map(|(at, _)| *at).collect();
+        self.undone.clear();
         for at in inside {
-            self.mappings.remove(&at);
+            self.undone.extend(self.mappings.remove(&at).map(|mapping| (at, mapping)));
         }
     }
 
     /// The places of a pattern of addresses, with what each is away from its address.
-    fn places(&self, pattern: &Pattern) -> Vec<(Pattern, u64)> {
+    pub(crate) fn places(&self, pattern: &Pattern) -> Vec<(Pattern, u64)> {
         let (low, high) = (pattern.start(), pattern.end());
         let before = self.mappings.range(..=low).next_back();
         let first = before.filter(|(_, mapping)| mapping.end > low).map_or(low, |(at, _)| *at);
@@ -212,15 +264,95 @@ impl Shadow {
         starts
     }
 
-    /// Notes an access; returns those it conflicts with, and the freed block that it uses.
-    pub(crate) fn access(
-        &mut self,
-        new: &NewAccess<'_>,
-    ) -> (Vec<Conflict>, Option<(Arc<Block>, u64)>) {
+    /// Memory that the driver has made.
+    pub(crate) fn allocated(&mut self, address: u64, bytes: u64) {
+        let end = address + bytes;
+        let overlaps = |(_, segment): &(&u64, &Segment)| segment.end > address;
+        let old: Vec<u64> =
+            self.segments.range(..end).rev().take_while(overlaps).map(|(at, _)| *at).collect();
+        old.iter().for_each(|at| drop(self.segments.remove(at)));
+        self.segments.insert(address, Segment { end, has_blocks: false, released: None });
+    }
+
+    /// Memory that was given back to the driver.
+    pub(crate) fn released(&mut self, address: u64, bytes: u64, by: Arc<Operation>) {
+        self.forget(address, bytes);
+        if let Some(segment) = self.segments.get_mut(&address) {
+            segment.released = Some(by);
+        }
+    }
+
+    fn segment_at(&self, place: u64) -> Option<(u64, &Segment)> {
+        let (at, segment) = self.segments.range(..=place).next_back()?;
+        (place < segment.end).then_some((*at, segment))
+    }
+
+    /// Whether an address is in memory that was given back to the driver.
+    pub(crate) fn is_released(&self, address: u64) -> bool {
+        self.segment_at(address).is_some_and(|(_, segment)| segment.released.is_some())
+    }
+
+    /// Why the bytes of a pattern must not be used, and the first address of which that is so.
+    pub(crate) fn trouble(&self, pattern: &Pattern) -> Option<(Trouble, u64)> {
+        if pattern.is_empty() {
+            return None;
+        }
+        let mut own: Option<Arc<Block>> = None;
+        for (pattern, delta) in self.places(pattern) {
+            let (low, high) = (pattern.start(), pattern.end());
+            let mut next = low;
+            while next < high {
+                let piece = self.pieces.range(..=next).next_back();
+                let piece = piece.map(|(_, piece)| piece).filter(|piece| next < piece.end);
+                let until = match piece {
+                    Some(piece) => piece.end,
+                    None => self.pieces.range(next..).next().map_or(high, |(at, _)| *at),
+                };
+                let here = (next, until.min(high));
+                next = here.1;
+                let is_whole = here == (low, high);
+                let touched = if is_whole { Some(low) } else { first_in(&pattern, here) };
+                let Some(touched) = touched else { continue };
+                let trouble = match piece.and_then(|piece| piece.block.as_ref()) {
+                    Some(block) => match &own {
+                        Some(own) if own.address != block.address => {
+                            Some(Trouble::Outside(Some(Arc::clone(own))))
+                        }
+                        _ if block.freed.is_some() => Some(Trouble::Freed(Arc::clone(block))),
+                        _ => {
+                            own = Some(Arc::clone(block));
+                            None
+                        }
+                    },
+                    None => self.outside(touched, own.as_ref()),
+                };
+                if let Some(trouble) = trouble {
+                    return Some((trouble, touched.wrapping_sub(delta)));
+                }
+            }
+        }
+        None
+    }
+
+    /// What is wrong with the use of a place that is in no block.
+    fn outside(&self, place: u64, own: Option<&Arc<Block>>) -> Option<Trouble> {
+        let segment = self.segment_at(place);
+        if let Some(by) = segment.and_then(|(_, segment)| segment.released.as_ref()) {
+            return Some(Trouble::Released(Arc::clone(by)));
+        }
+        if let Some(own) = own {
+            return Some(Trouble::Outside(Some(Arc::clone(own))));
+        }
+        let (start, _) = segment.filter(|(_, segment)| segment.has_blocks)?;
+        let mut below = self.pieces.range(start..place).rev();
+        Some(Trouble::Outside(below.find_map(|(_, piece)| piece.block.clone())))
+    }
+
+    /// Notes an access; returns those it conflicts with.
+    pub(crate) fn access(&mut self, new: &NewAccess<'_>) -> Vec<Conflict> {
         let mut conflicts: Vec<Conflict> = Vec::new();
-        let mut gone = None;
         if new.pattern.is_empty() {
-            return (conflicts, gone);
+            return conflicts;
         }
         for (pattern, delta) in self.places(new.pattern) {
             for at in self.met(pattern.start(), pattern.end()) {
@@ -233,17 +365,18 @@ impl Shadow {
                     parts.as_slice()
                 };
                 for part in inside {
-                    if let Some(block) = piece.block.as_ref().filter(|block| block.freed.is_some())
-                    {
-                        gone.get_or_insert_with(|| {
-                            (Arc::clone(block), part.start().wrapping_sub(delta))
-                        });
-                    }
                     piece.meet(part, delta, new, &mut conflicts);
                 }
             }
         }
-        (conflicts, gone)
+        conflicts
+    }
+
+    fn has_block(&mut self, place: u64) {
+        let segment = self.segments.range_mut(..=place).next_back();
+        if let Some((_, segment)) = segment.filter(|(_, segment)| place < segment.end) {
+            segment.has_blocks = true;
+        }
     }
 
     /// A block is handed out. Returns what its memory was used for that may not have ended, and the block that was
@@ -257,6 +390,7 @@ impl Shadow {
         let mut conflicts = Vec::new();
         let block = Arc::new(block);
         for (pattern, delta) in self.places(new.pattern) {
+            self.has_block(pattern.start());
             for at in self.carve(pattern.start(), pattern.end()) {
                 let Some(piece) = self.pieces.get_mut(&at) else { continue };
                 if let Some(old) = piece.block.take() {
@@ -312,6 +446,7 @@ impl Shadow {
     /// Forgets what was done to all memory, and its blocks. Mappings stay.
     pub(crate) fn forget_all(&mut self) {
         self.pieces.clear();
+        self.segments.values_mut().for_each(|segment| segment.has_blocks = false);
     }
 
     /// The block at an address.
@@ -320,6 +455,11 @@ impl Shadow {
         let (_, piece) = self.pieces.range(..=pattern.start()).next_back()?;
         if pattern.start() < piece.end { piece.block.clone() } else { None }
     }
+}
+
+/// The first byte of a pattern in a range.
+fn first_in(pattern: &Pattern, (low, high): (u64, u64)) -> Option<u64> {
+    pattern.within(low, high).iter().map(Pattern::start).min()
 }
 
 impl Piece {

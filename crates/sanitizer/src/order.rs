@@ -23,6 +23,8 @@ struct LaneState {
     handle: usize,
     /// Whether the legacy default stream is ordered with it.
     blocking: bool,
+    /// Whether this library made the stream.
+    is_made: bool,
     clock: Clock,
     /// The capture that it is in.
     capture: Option<u64>,
@@ -59,6 +61,7 @@ impl Default for Order {
             device: None,
             handle: 0,
             blocking: false,
+            is_made: true,
             clock: Clock::default(),
             capture: None,
         };
@@ -84,10 +87,16 @@ impl Order {
         StreamName { device: stream.device, handle, thread }
     }
 
-    fn add(&mut self, device: Option<DeviceIndex>, handle: usize, blocking: bool) -> Lane {
+    fn add(
+        &mut self,
+        device: Option<DeviceIndex>,
+        handle: usize,
+        blocking: bool,
+        is_made: bool,
+    ) -> Lane {
         let lane = self.lanes.len() as Lane;
         let clock = self.lanes[HOST as usize].clock.clone();
-        self.lanes.push(LaneState { device, handle, blocking, clock, capture: None });
+        self.lanes.push(LaneState { device, handle, blocking, is_made, clock, capture: None });
         lane
     }
 
@@ -97,7 +106,7 @@ impl Order {
         if let Some(lane) = self.names.get(&name) {
             return *lane;
         }
-        let lane = self.add(Some(stream.device), name.handle, true);
+        let lane = self.add(Some(stream.device), name.handle, true, false);
         self.names.insert(name, lane);
         lane
     }
@@ -105,7 +114,7 @@ impl Order {
     /// A stream was made.
     pub(crate) fn created(&mut self, stream: StreamRef, blocking: bool) {
         let name = Order::name(stream);
-        let lane = self.add(Some(stream.device), name.handle, blocking);
+        let lane = self.add(Some(stream.device), name.handle, blocking, true);
         self.names.insert(name, lane);
     }
 
@@ -114,9 +123,15 @@ impl Order {
         self.names.remove(&Order::name(stream));
     }
 
+    /// Whether a stream was made by this library, and is not destroyed.
+    pub(crate) fn knows(&self, stream: StreamRef) -> bool {
+        let lane = self.names.get(&Order::name(stream));
+        lane.is_some_and(|lane| self.lanes[*lane as usize].is_made)
+    }
+
     /// A lane that stands for work of other processes.
     pub(crate) fn add_process(&mut self) -> Lane {
-        self.add(None, 0, false)
+        self.add(None, 0, false, true)
     }
 
     pub(crate) fn capture_of(&self, lane: Lane) -> Option<u64> {

@@ -102,6 +102,20 @@ impl Pattern {
         }
     }
 
+    /// Its runs of bytes, each from its first to behind its last; `None` if there are more than `most`.
+    pub(crate) fn runs(&self, most: u64) -> Option<Vec<(u64, u64)>> {
+        let count = self.steps.iter().try_fold(1_u64, |all, step| all.checked_mul(step.count));
+        if count.is_none_or(|count| count > most) {
+            return None;
+        }
+        let mut starts = vec![self.start];
+        for step in &self.steps {
+            let moved = |i: u64| starts.iter().map(move |start| start + i * step.stride);
+            starts = (0..step.count).flat_map(moved).collect();
+        }
+        Some(starts.into_iter().map(|start| (start, start + self.run)).collect())
+    }
+
     /// Whether it has all bytes of another one; `false` where that is not plain.
     pub(crate) fn covers(&self, other: &Pattern) -> bool {
         self == other

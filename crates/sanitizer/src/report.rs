@@ -26,6 +26,12 @@ pub enum FindingKind {
     EarlyReuse,
     /// A wait that does not end.
     Hang,
+    /// Memory outside of the block in which an access begins, or of any block, is used.
+    OutOfBounds,
+    /// Bytes are read that nobody has written since their block was handed out.
+    UninitializedRead,
+    /// Something has written behind the end of a block, or into a freed one, that the checker did not see.
+    Overwritten,
 }
 
 impl FindingKind {
@@ -37,6 +43,9 @@ impl FindingKind {
             FindingKind::UseAfterFree => "use_after_free",
             FindingKind::EarlyReuse => "early_reuse",
             FindingKind::Hang => "hang",
+            FindingKind::OutOfBounds => "out_of_bounds",
+            FindingKind::UninitializedRead => "uninitialized_read",
+            FindingKind::Overwritten => "overwritten",
         }
     }
 }
@@ -240,6 +249,12 @@ enum Missing {
     RecordStream(Lane),
     /// A wait between branches of a graph.
     Branches,
+    /// An access that ends in its block.
+    Bounds,
+    /// A write.
+    Contents,
+    /// What is known of a kernel.
+    Declaration,
     /// A longer life of the block.
     Life,
     /// Nothing: the library is wrong.
@@ -249,6 +264,9 @@ enum Missing {
 fn missing(finding: &Finding) -> Missing {
     let (first, second) = (finding.first.as_ref().map(|(by, _)| by.lane), finding.second.0.lane);
     match (finding.kind, first) {
+        (FindingKind::OutOfBounds, _) => Missing::Bounds,
+        (FindingKind::UninitializedRead, _) => Missing::Contents,
+        (FindingKind::Overwritten, _) => Missing::Declaration,
         (FindingKind::UseAfterFree, _) | (_, None) => Missing::Life,
         (FindingKind::EarlyReuse | FindingKind::Hang, _) => Missing::Nothing,
         (FindingKind::MissingRecordStream, Some(first)) => Missing::RecordStream(first),
@@ -268,7 +286,7 @@ fn line(missing: &Missing, order: &Order) -> Option<String> {
         Missing::RecordStream(first) => {
             Some(format!("block.record_stream({});", order.variable(first)?))
         }
-        Missing::Branches | Missing::Life | Missing::Nothing => None,
+        _ => None,
     }
 }
 
@@ -279,41 +297,55 @@ fn repair(
     second: &ReportedAccess,
     [stream_of_first, stream_of_second]: [String; 2],
 ) -> String {
-    let Some(first) = first else {
-        return format!("do not use the memory after it was freed (operation {})", second.number);
-    };
     let of =
         |access: &ReportedAccess| format!("{} #{} ({})", access.name, access.number, access.site);
-    match missing {
-        Missing::Life => format!(
+    match (missing, first) {
+        (Missing::Bounds, _) => format!(
+            "{} reaches outside of its block: correct its address, sizes or strides, or allocate more",
+            of(second)
+        ),
+        (Missing::Contents, _) => format!(
+            "nothing has written these bytes since their block was allocated: fill them (zeros instead of empty), or queue \
+             the work that writes them before {}",
+            of(second)
+        ),
+        (Missing::Declaration, _) => format!(
+            "a kernel whose memory is not declared wrote there, at the latest {}: check the bounds of the kernels that \
+             use the block, and declare what they use to find which",
+            of(second)
+        ),
+        (_, None) => {
+            format!("do not use the memory after it was freed (operation {})", second.number)
+        }
+        (Missing::Life, Some(first)) => format!(
             "the block was freed by {} before {} used it: free it later, or, if the use comes first in the program, keep \
              a reference to it until then",
             of(first),
             of(second)
         ),
-        Missing::RecordStream(_) => format!(
+        (Missing::RecordStream(_), Some(first)) => format!(
             "{stream_of_first} was never recorded as a user of the block, and the block's stream does not wait for it: call \
              record_stream(block, {stream_of_first}) before {}, or have the block's stream wait for {}",
             of(second),
             of(first)
         ),
-        Missing::Nothing => format!(
+        (Missing::Nothing, Some(first)) => format!(
             "the allocator handed out memory that {} may still use: this is a defect of the library, please report it",
             of(first)
         ),
-        Missing::Synchronize(_) => format!(
+        (Missing::Synchronize(_), Some(first)) => format!(
             "the host never waited for {}: call synchronize() on {stream_of_first}, or on an event recorded behind it, \
              before {}",
             of(first),
             of(second)
         ),
-        Missing::Branches => format!(
+        (Missing::Branches, Some(first)) => format!(
             "{} and {} run in one graph, in branches that do not wait for each other: let one branch wait for an event \
              of the other",
             of(first),
             of(second)
         ),
-        Missing::Wait(..) => format!(
+        (Missing::Wait(..), Some(first)) => format!(
             "{stream_of_second} never waited for {stream_of_first} after {}: call wait_stream({stream_of_first}) on \
              {stream_of_second}, or wait there for an event recorded behind #{}, before #{}",
             of(first),
@@ -333,6 +365,9 @@ impl Report {
             FindingKind::EarlyReuse => "memory handed out too early",
             FindingKind::Hang if self.second.writes => "waits in a cycle",
             FindingKind::Hang => "wait that does not end",
+            FindingKind::OutOfBounds => "use of memory outside of a block",
+            FindingKind::UninitializedRead => "read of memory that nobody has written",
+            FindingKind::Overwritten => "memory overwritten outside of live blocks",
         }
     }
 

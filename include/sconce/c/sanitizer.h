@@ -143,6 +143,16 @@ sconce_status sconce_sanitizer_get_operations(int64_t *out_all,
                                               int64_t *out_unknown);
 
 /**
+ * Waits for the devices of all live blocks, and reports what was written behind their ends.
+ *
+ * Each block is followed by a guard zone (`SCONCE_SANITIZER_GUARD_BYTES`). It is looked at when the block is freed, and
+ * here. Does nothing without the sanitizer, or while it is off.
+ *
+ * - Errors: those of `sconce_device_synchronize`, such as a stream that is being captured.
+ */
+sconce_status sconce_sanitizer_check(void);
+
+/**
  * Forgets all reports; what they found is reported again when it is found again. Does nothing without the sanitizer.
  */
 sconce_status sconce_sanitizer_reset(void);

@@ -62,6 +62,9 @@ struct Report {
   return report;
 }
 
+/// Waits for the devices of all live blocks, and reports what was written behind their ends.
+inline void check() { detail::check(::sconce_sanitizer_check()); }
+
 /// Forgets all reports.
 inline void reset() { detail::check(::sconce_sanitizer_reset()); }
 

@@ -97,6 +97,7 @@ pub(super) const ALL: &[Call] = &[
     call!(sconce_sanitizer_report_count, w, []),
     call!(sconce_sanitizer_get_report, w, [0, out(), out(), out()]),
     call!(sconce_sanitizer_get_operations, w, [out(), out()]),
+    call!(sconce_sanitizer_check, w, []),
     call!(sconce_sanitizer_reset, w, []),
     call!(sconce_sanitizer_set_callback, w, [None, null_mut()]),
     call!(sconce_sanitizer_record_history, w, [CBool::TRUE, 10]),

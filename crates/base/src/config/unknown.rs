@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 /// The library's variables. `docs/guide/environment.md` describes each.
-const KNOWN: [&str; 23] = [
+const KNOWN: [&str; 25] = [
     "SCONCE_ALLOC_CONF",
     "SCONCE_BACKEND",
     "SCONCE_BLAS_WORKSPACE_MAX",
@@ -19,8 +19,10 @@ const KNOWN: [&str; 23] = [
     "SCONCE_LOG",
     "SCONCE_SANITIZER",
     "SCONCE_SANITIZER_FILE",
+    "SCONCE_SANITIZER_GUARD_BYTES",
     "SCONCE_SANITIZER_HANG_S",
     "SCONCE_SANITIZER_PAGE",
+    "SCONCE_SANITIZER_QUARANTINE_MB",
     "SCONCE_SIM_DEVICES",
     "SCONCE_SIM_LATENCY_NS",
     "SCONCE_SIM_MEMORY",

@@ -10,17 +10,23 @@
 //! | `block_handed_out` | a block becomes a caller's, before the caller sees the address | no |
 //! | `block_used` | a stream other than the block's own is recorded as using a live block | no |
 //! | `block_taken_back` | a caller has freed the block; the allocator may still wait for recorded streams before it hands the block out again | no |
+//! | `block_unused` | no stream uses the freed block any more: whatever is queued on its stream from now on may write it | no |
 //! | `memory_sleeps` | a mapping was undone whose addresses stay those of a pool that is asleep | no |
 //! | `memory_wakes` | something is mapped there again, or the addresses are the pool's no more | no |
 //! | `host_used` | the processor has read or written memory of a tensor; only if `observes_host` returns true | no |
 //! | `host_waits_for` | a thread begins to ask again and again whether an event is done; what it returns is dropped when the thread asks no more | no |
 //!
-//! For one block the calls come in this order: handed out, any number of uses, taken back. Reports of
+//! For one block the calls come in this order: handed out, any number of uses, taken back, unused. Reports of
 //! different blocks may come from several threads at once. The allocator's locks are held, so a method must
 //! not call the library.
 //!
-//! A report changes nothing that the other methods of the driver do. It queues no work, makes no context,
-//! and neither reads nor writes the block.
+//! A report changes nothing that the other methods of the driver do. It makes no context. A backend queues no work for
+//! it, and neither reads nor writes the block; the sanitizer fills memory around blocks that are handed out, and freed
+//! blocks, on the block's stream.
+//!
+//! Two more methods ask for room: `guard_bytes`, how many bytes follow each block that are nobody's, and
+//! `quarantine_bytes`, how many bytes of freed blocks of a stream are kept from being handed out again. They are
+//! called when a stream gets its first memory, and always say the same.
 
 use std::any::Any;
 
@@ -53,6 +59,16 @@ pub trait Observe: Send + Sync {
     fn block_used(&self, _stream: StreamRef, _block: DevicePtr) {}
     /// A caller has freed a block of `stream`.
     fn block_taken_back(&self, _stream: StreamRef, _block: DevicePtr) {}
+    /// Nothing uses a freed block of `bytes` of `stream` any more.
+    fn block_unused(&self, _stream: StreamRef, _block: DevicePtr, _bytes: usize) {}
+    /// Bytes behind each block that no caller may use.
+    fn guard_bytes(&self) -> usize {
+        0
+    }
+    /// Bytes of freed blocks of each stream that are not handed out again, but for want of memory.
+    fn quarantine_bytes(&self) -> usize {
+        0
+    }
     /// So many bytes from an address on are asleep, with the pool of this number (0: the default pool).
     fn memory_sleeps(&self, _ptr: DevicePtr, _bytes: usize, _pool: u64) {}
     /// Whether [`host_used`](Observe::host_used) is to be called.

@@ -44,7 +44,7 @@ impl DelayCounters {
     }
 
     /// A block begins to wait.
-    pub(super) fn begin_wait(&self, bytes: usize) {
+    pub(crate) fn begin_wait(&self, bytes: usize) {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
         if let Some(all) = self.of_all {
@@ -53,7 +53,7 @@ impl DelayCounters {
     }
 
     /// A block no longer waits.
-    pub(super) fn end_wait(&self, bytes: usize) {
+    pub(crate) fn end_wait(&self, bytes: usize) {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
         if let Some(all) = self.of_all {

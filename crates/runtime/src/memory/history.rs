@@ -6,7 +6,7 @@
 //! own ring and lock: nothing else is taken while one is held.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sconce_base::collections::per_device::{PerDevice, per_device};
@@ -56,6 +56,9 @@ struct History {
     /// Whether anything is recorded, or the driver observes the blocks.
     on: AtomicBool,
     observed: AtomicBool,
+    /// What the driver wants behind each block, and kept of freed blocks of each stream.
+    guard_bytes: AtomicUsize,
+    quarantine_bytes: AtomicUsize,
     /// Held while it is turned on or off.
     setting: Mutex<rank::HistorySetting, ()>,
     rings: PerDevice<Mutex<rank::History, HistoryRing>>,
@@ -66,6 +69,8 @@ impl History {
         History {
             on: AtomicBool::new(false),
             observed: AtomicBool::new(false),
+            guard_bytes: AtomicUsize::new(0),
+            quarantine_bytes: AtomicUsize::new(0),
             setting: Mutex::new(()),
             rings: per_device!(Mutex::new(HistoryRing::new())),
         }
@@ -80,8 +85,10 @@ impl History {
         self.on.store(on, Ordering::Relaxed);
     }
 
-    fn observe(&self) {
+    fn observe(&self, driver: &dyn Driver) {
         let _setting = self.setting.lock();
+        self.guard_bytes.store(driver.guard_bytes(), Ordering::Relaxed);
+        self.quarantine_bytes.store(driver.quarantine_bytes(), Ordering::Relaxed);
         self.observed.store(true, Ordering::Relaxed);
         self.on.store(true, Ordering::Relaxed);
     }
@@ -125,8 +132,26 @@ pub(crate) fn is_on() -> bool {
 /// Reports blocks to the driver from now on, if the backend observes them. Called when a stream gets
 /// its cache.
 pub(crate) fn observe() {
-    if opened().is_some_and(|runtime| runtime.driver().observes_blocks()) {
-        HISTORY.observe();
+    let driver = opened().map(Runtime::driver).filter(|driver| driver.observes_blocks());
+    if let Some(driver) = driver {
+        HISTORY.observe(driver);
+    }
+}
+
+/// How many bytes follow each block that are nobody's.
+pub(crate) fn guard_bytes() -> usize {
+    HISTORY.guard_bytes.load(Ordering::Relaxed)
+}
+
+/// How many bytes of freed blocks of each stream are kept from being handed out again.
+pub(crate) fn quarantine_bytes() -> usize {
+    HISTORY.quarantine_bytes.load(Ordering::Relaxed)
+}
+
+/// Reports that nothing uses a freed block any more.
+pub(crate) fn report_unused(stream: StreamRef, address: u64, bytes: u64) {
+    if let Some(driver) = observer() {
+        driver.block_unused(stream, DevicePtr(address), bytes as usize);
     }
 }
 

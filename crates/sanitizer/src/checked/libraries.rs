@@ -15,7 +15,7 @@ use sconce_driver::{
 };
 use sconce_sim::declared;
 
-use super::work::uses_of;
+use super::work::{uses_beside_workspace, uses_of};
 use super::{CheckedDriver, pass_on};
 use crate::Sanitizer;
 use crate::checker::Checker;
@@ -64,7 +64,8 @@ impl BlasHandle for CheckedBlas {
     }
 
     fn gemm(&mut self, gemm: &Gemm) -> Result<()> {
-        let uses = uses_of(&declared::of_gemm(gemm, self.workspace));
+        let accesses = declared::of_gemm(gemm, self.workspace);
+        let uses = uses_beside_workspace(&accesses, self.workspace);
         let name = format!("product of {} x {} x {}", gemm.m, gemm.n, gemm.k);
         let inner = &mut self.inner;
         self.sanitizer.queue(self.stream, &name, Some(uses), || inner.gemm(gemm))
@@ -166,9 +167,9 @@ impl ConvolutionPlan for CheckedPlan {
         };
         let stream = *self.stream.lock();
         let inner = &mut self.inner;
-        self.sanitizer.queue(stream, name, Some(uses_of(&accesses)), || {
-            inner.execute(input, filter, output, workspace)
-        })
+        let uses = uses_beside_workspace(&accesses, Some((workspace, bytes)));
+        self.sanitizer
+            .queue(stream, name, Some(uses), || inner.execute(input, filter, output, workspace))
     }
 }
 

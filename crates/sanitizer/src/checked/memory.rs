@@ -8,7 +8,7 @@ use sconce_base::error::Result;
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::{
     Access, EventHandle, HostElements, HostMemory, Ipc, IpcHandle, Memory, MemoryInfo, Observe,
-    PhysicalHandle, PointerInfo, RawAddress, StreamRef, VirtualMemory,
+    PhysicalHandle, PointerInfo, PointerKind, RawAddress, StreamRef, VirtualMemory,
 };
 
 use super::{CheckedDriver, pass_on};
@@ -17,14 +17,28 @@ use crate::pending::Awaited;
 impl Memory for CheckedDriver {
     pass_on! {
         memory_info(device: DeviceIndex) -> Result<MemoryInfo>;
-        memory_alloc(device: DeviceIndex, bytes: usize) -> Result<DevicePtr>;
-        pointer_info(address: usize) -> Result<PointerInfo>;
+    }
+
+    /// An address of memory that was given back counts as the program's own memory, which the processor would read.
+    fn pointer_info(&self, address: usize) -> Result<PointerInfo> {
+        let info = self.inner.pointer_info(address)?;
+        if info.kind == PointerKind::Unregistered {
+            self.sanitizer.passed_address(address)?;
+        }
+        Ok(info)
+    }
+
+    fn memory_alloc(&self, device: DeviceIndex, bytes: usize) -> Result<DevicePtr> {
+        let ptr = self.inner.memory_alloc(device, bytes)?;
+        self.sanitizer.note(|checker| checker.allocated(ptr.0, bytes as u64));
+        Ok(ptr)
     }
 
     fn memory_free(&self, device: DeviceIndex, ptr: DevicePtr) -> Result<()> {
         let bytes = self.inner.pointer_info(ptr.0 as usize).map_or(0, |info| info.bytes as u64);
         // Before the call: after it, another thread may have the address.
-        self.sanitizer.note(|checker| checker.forget(ptr.0, bytes));
+        self.sanitizer.note(|checker| checker.released(ptr.0, bytes));
+        self.forget_zones(ptr.0, bytes);
         let watch = self.sanitizer.awaits(Awaited::Device(device));
         self.inner.memory_free(device, ptr)?;
         drop(watch);
@@ -123,8 +137,14 @@ impl VirtualMemory for CheckedDriver {
 
 impl Ipc for CheckedDriver {
     pass_on! {
-        ipc_memory_export(ptr: DevicePtr) -> Result<IpcHandle>;
         ipc_event_export(event: EventHandle) -> Result<IpcHandle>;
+    }
+
+    fn ipc_memory_export(&self, ptr: DevicePtr) -> Result<IpcHandle> {
+        let handle = self.inner.ipc_memory_export(ptr)?;
+        let bytes = self.inner.pointer_info(ptr.0 as usize).map_or(0, |info| info.bytes as u64);
+        self.sanitizer.note(|checker| checker.shared(ptr.0, bytes));
+        Ok(handle)
     }
 
     fn ipc_memory_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<DevicePtr> {
@@ -148,8 +168,12 @@ impl Ipc for CheckedDriver {
 }
 
 impl Observe for CheckedDriver {
+    fn memory_sleeps(&self, ptr: DevicePtr, bytes: usize, pool: u64) {
+        self.sanitizer.note(|checker| checker.sleeps(ptr.0, bytes as u64));
+        self.inner.memory_sleeps(ptr, bytes, pool);
+    }
+
     pass_on! {
-        memory_sleeps(ptr: DevicePtr, bytes: usize, pool: u64) -> ();
         memory_wakes(ptr: DevicePtr) -> ();
     }
 
@@ -175,6 +199,7 @@ impl Observe for CheckedDriver {
         if self.inner.observes_blocks() {
             self.inner.block_handed_out(stream, block, bytes);
         }
+        self.guard(stream, block, bytes);
     }
 
     fn block_used(&self, stream: StreamRef, block: DevicePtr) {
@@ -182,6 +207,21 @@ impl Observe for CheckedDriver {
         if self.inner.observes_blocks() {
             self.inner.block_used(stream, block);
         }
+    }
+
+    fn block_unused(&self, stream: StreamRef, block: DevicePtr, bytes: usize) {
+        self.poison(stream, block, bytes);
+        if self.inner.observes_blocks() {
+            self.inner.block_unused(stream, block, bytes);
+        }
+    }
+
+    fn guard_bytes(&self) -> usize {
+        self.guards_of_blocks()
+    }
+
+    fn quarantine_bytes(&self) -> usize {
+        self.sanitizer.config.quarantine_mb << 20
     }
 
     fn block_taken_back(&self, stream: StreamRef, block: DevicePtr) {

@@ -5,6 +5,7 @@
 //! the host learns, such as the end of a wait, after it. So a thread that learns of work always finds it there.
 #![forbid(unsafe_code)]
 
+mod guards;
 mod libraries;
 mod memory;
 mod work;
@@ -22,7 +23,9 @@ use sconce_driver::{
 };
 
 use crate::Sanitizer;
+use crate::checker::Checker;
 use crate::pending::Awaited;
+use guards::Guards;
 pub(crate) use libraries::Meetings;
 
 /// Passes calls on as they are.
@@ -43,11 +46,22 @@ pub(crate) struct CheckedDriver {
     pub(super) kernels: Mutex<rank::SanitizerKernels, HashMap<KernelHandle, (String, bool)>>,
     /// Modules of the library.
     pub(super) own_modules: Mutex<rank::SanitizerKernels, Vec<ModuleHandle>>,
+    pub(super) guards: Guards,
 }
 
 impl CheckedDriver {
     pub(crate) fn new(inner: &'static dyn Driver, sanitizer: Arc<Sanitizer>) -> CheckedDriver {
-        CheckedDriver { inner, sanitizer, kernels: Mutex::default(), own_modules: Mutex::default() }
+        let guards = Guards::new(sanitizer.config.guard_bytes);
+        let (kernels, own_modules) = (Mutex::default(), Mutex::default());
+        CheckedDriver { inner, sanitizer, kernels, own_modules, guards }
+    }
+}
+
+impl CheckedDriver {
+    /// The host has learnt that work is done.
+    pub(super) fn learnt(&self, what: impl FnOnce(&mut Checker)) {
+        self.sanitizer.tell(what);
+        self.compare_zones();
     }
 }
 
@@ -64,7 +78,7 @@ impl Devices for CheckedDriver {
         let watch = self.sanitizer.awaits(Awaited::Device(device));
         self.inner.device_synchronize(device)?;
         drop(watch);
-        self.sanitizer.tell(|checker| checker.devices_done(Some(device)));
+        self.learnt(|checker| checker.devices_done(Some(device)));
         Ok(())
     }
 }
@@ -104,7 +118,7 @@ impl Events for CheckedDriver {
     fn event_query(&self, event: EventHandle) -> Result<bool> {
         let is_done = self.inner.event_query(event)?;
         if is_done {
-            self.sanitizer.tell(|checker| checker.event_done(event.native()));
+            self.learnt(|checker| checker.event_done(event.native()));
         }
         Ok(is_done)
     }
@@ -113,7 +127,7 @@ impl Events for CheckedDriver {
         let watch = self.sanitizer.awaits(Awaited::Event(event.native()));
         self.inner.event_synchronize(event)?;
         drop(watch);
-        self.sanitizer.tell(|checker| checker.event_done(event.native()));
+        self.learnt(|checker| checker.event_done(event.native()));
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use sconce_driver::{
 use sconce_sim::{Intent, declared};
 
 use super::{CheckedDriver, pass_on};
-use crate::checker::Use;
+use crate::checker::{Reading, Told, Use};
 use crate::pattern::Pattern;
 use crate::pending::{Awaited, HOST_FUNCTION};
 
@@ -49,7 +49,7 @@ impl Streams for CheckedDriver {
     fn stream_query(&self, stream: StreamRef) -> Result<bool> {
         let is_done = self.inner.stream_query(stream)?;
         if is_done {
-            self.sanitizer.tell(|checker| checker.stream_done(stream));
+            self.learnt(|checker| checker.stream_done(stream));
         }
         Ok(is_done)
     }
@@ -58,7 +58,7 @@ impl Streams for CheckedDriver {
         let watch = self.sanitizer.awaits(Awaited::Stream(stream));
         self.inner.stream_synchronize(stream)?;
         drop(watch);
-        self.sanitizer.tell(|checker| checker.stream_done(stream));
+        self.learnt(|checker| checker.stream_done(stream));
         Ok(())
     }
 
@@ -95,15 +95,18 @@ impl CheckedDriver {
         let [to, from] = sides;
         let is_shared = |address: RawAddress| {
             address.is_known_device_memory()
+                || self.sanitizer.is_released(address.get())
                 || self.sanitizer.is_pinned_or_device(self.inner, address.get())
         };
         let (to_shared, from_shared) = (is_shared(dst), is_shared(src));
         let mut uses = Vec::new();
         if from_shared {
-            uses.push(Use { writes: false, pattern: from });
+            let stays = to_shared && !self.sanitizer.is_pinned(dst.get());
+            let reading = if stays { Reading::Moves } else { Reading::Uses };
+            uses.push(Use { reading, ..Use::new(false, from) });
         }
         if to_shared {
-            uses.push(Use { writes: true, pattern: to });
+            uses.push(Use::new(true, to));
         }
         CopyUses { uses, is_waited_for: !to_shared, may_wait: !to_shared || !from_shared }
     }
@@ -121,7 +124,7 @@ impl CheckedDriver {
             call()
         })?;
         if is_waited_for {
-            self.sanitizer.tell(|checker| checker.stream_done(stream));
+            self.learnt(|checker| checker.stream_done(stream));
         }
         Ok(())
     }
@@ -163,7 +166,8 @@ impl Copies for CheckedDriver {
         bytes: usize,
         stream: StreamRef,
     ) -> Result<()> {
-        let uses = vec![Use::reads(src.1.0, bytes as u64), Use::writes(dst.1.0, bytes as u64)];
+        let read = Use { reading: Reading::Moves, ..Use::reads(src.1.0, bytes as u64) };
+        let uses = vec![read, Use::writes(dst.1.0, bytes as u64)];
         let uses = CopyUses { uses, is_waited_for: false, may_wait: false };
         self.copies("peer copy", stream, uses, || {
             self.inner.copy_peer_async(dst, src, bytes, stream)
@@ -201,7 +205,7 @@ impl Copies for CheckedDriver {
         stream: StreamRef,
     ) -> Result<()> {
         let pattern = rows(dst.0.0 as usize, dst.1, width, height);
-        let uses = vec![Use { writes: true, pattern }];
+        let uses = vec![Use::new(true, pattern)];
         self.sanitizer.queue(stream, "fill of rows", Some(uses), || {
             self.inner.fill_2d_async(dst, value, width, height, stream)
         })
@@ -210,11 +214,24 @@ impl Copies for CheckedDriver {
 
 /// What declared accesses are here.
 pub(super) fn uses_of(accesses: &[sconce_sim::MemoryAccess]) -> Vec<Use> {
-    let of = |access: &sconce_sim::MemoryAccess| Use {
-        writes: access.intent() == Intent::Write,
-        pattern: Pattern::of(access),
+    let of = |access: &sconce_sim::MemoryAccess| {
+        Use::new(access.intent() == Intent::Write, Pattern::of(access))
     };
     accesses.iter().map(of).collect()
+}
+
+/// The same, with a workspace: what a library reads there it has written in the same operation.
+pub(super) fn uses_beside_workspace(
+    accesses: &[sconce_sim::MemoryAccess],
+    workspace: Option<(DevicePtr, usize)>,
+) -> Vec<Use> {
+    let mut uses = uses_of(accesses);
+    if let Some((address, bytes)) = workspace {
+        let range = Pattern::range(address.0, bytes as u64);
+        let of_workspace = uses.iter_mut().filter(|it| it.pattern == range);
+        of_workspace.for_each(|it| it.reading = Reading::None);
+    }
+    uses
 }
 
 impl CheckedDriver {
@@ -320,7 +337,7 @@ impl Graphs for CheckedDriver {
     }
 
     fn capture_begin(&self, stream: StreamRef, mode: CaptureMode) -> Result<()> {
-        self.inner.capture_begin(stream, mode)?;
+        self.guards.capture_begins(|| self.inner.capture_begin(stream, mode))?;
         self.sanitizer.note(|checker| checker.capture_began(stream));
         Ok(())
     }
@@ -331,13 +348,14 @@ impl Graphs for CheckedDriver {
         body: GraphHandle,
         mode: CaptureMode,
     ) -> Result<()> {
-        self.inner.capture_begin_body(stream, body, mode)?;
+        self.guards.capture_begins(|| self.inner.capture_begin_body(stream, body, mode))?;
         self.sanitizer.note(|checker| checker.capture_began(stream));
         Ok(())
     }
 
     fn capture_end(&self, stream: StreamRef) -> Result<GraphHandle> {
         let ended = self.inner.capture_end(stream);
+        self.guards.capture_ended();
         let graph = ended.as_ref().ok().map(|graph| graph.native());
         self.sanitizer.note(|checker| checker.capture_ended(stream, graph));
         ended
@@ -368,7 +386,7 @@ impl Graphs for CheckedDriver {
 
     fn graph_launch(&self, exec: GraphExecHandle, stream: StreamRef) -> Result<()> {
         self.sanitizer.attempt(
-            |checker| checker.launched(exec.native(), stream),
+            |checker| Told { number: checker.launched(exec.native(), stream), released: None },
             || self.inner.graph_launch(exec, stream),
         )
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `edges` | what orders two operations: each kind once with the wait, once without |
 //! | `hangs` | waits that do not end, and calls of ranks that wait for each other |
+//! | `life` | memory that is no live block's, or that nobody has written |
 //! | `overlap` | which bytes two operations share |
 //! | `page` | the page of small programs |
 //! | `random` | random programs, beside an oracle that keeps the whole graph of what precedes what |
@@ -11,6 +12,7 @@
 
 mod edges;
 mod hangs;
+mod life;
 mod overlap;
 mod page;
 mod random;

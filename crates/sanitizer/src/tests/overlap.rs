@@ -11,7 +11,7 @@ const PAGE: u64 = 4096;
 /// Sixteen elements of `bytes` bytes, each 8 bytes behind the one before.
 fn elements(address: u64, bytes: u64) -> Use {
     let access = MemoryAccess::strided(Intent::Write, address, bytes, [(16, 8)]);
-    Use { writes: true, pattern: Pattern::of(&access) }
+    Use::new(true, Pattern::of(&access))
 }
 
 /// How many reports there are of two operations on streams that do not wait for each other.
@@ -41,7 +41,7 @@ fn strided_operands_may_interleave() {
     assert_eq!(of(Use::reads(X + 4, 4)), 0);
     assert_eq!(of(Use::reads(X + 4, 5)), 1);
     let back = MemoryAccess::strided(Intent::Write, X + 8 * 15 + 4, 4, [(16, -8)]);
-    assert_eq!(of(Use { writes: true, pattern: Pattern::of(&back) }), 0);
+    assert_eq!(of(Use::new(true, Pattern::of(&back))), 0);
 }
 
 #[test]
@@ -50,7 +50,10 @@ fn strided_operands_meet_across_pieces_of_memory() {
     checker.handed_out(a(), X, 64);
     checker.handed_out(a(), X + 64, 64);
     checker.devices_done(None);
-    assert_eq!(reports(checker, elements(X, 4), elements(X + 4, 4)), 0);
+    checker.queued(a(), "one column", Some(vec![elements(X, 4)]));
+    checker.queued(b(), "the other column", Some(vec![elements(X + 4, 4)]));
+    // Each goes beyond its block, but they share no byte.
+    assert_eq!(kinds(&checker), [FindingKind::OutOfBounds; 2]);
 }
 
 /// Two addresses of physical memory: of one handle, or of two.

@@ -15,7 +15,7 @@ fn what_comes_later_does_not_conflict_with_an_operation_that_was_refused() {
         let mut checker = checker();
         let number = checker.queued(a(), "the write", writes());
         if is_refused {
-            checker.refused(number);
+            checker.refused(number.number);
         }
         checker.queued(b(), "another write", writes());
         let expected: &[FindingKind] = if is_refused { &[] } else { &[FindingKind::Race] };
@@ -31,7 +31,7 @@ fn a_free_does_not_miss_the_stream_of_an_operation_that_was_refused() {
         checker.devices_done(None);
         let number = checker.queued(b(), "the write", writes());
         if is_refused {
-            checker.refused(number);
+            checker.refused(number.number);
         }
         checker.taken_back(X);
         let missing = &[FindingKind::MissingRecordStream][..];
@@ -46,7 +46,7 @@ fn a_graph_does_not_have_a_node_that_was_refused() {
         checker.capture_began(a());
         let number = checker.queued(a(), "the write", writes());
         if is_refused {
-            checker.refused(number);
+            checker.refused(number.number);
         }
         checker.capture_ended(a(), Some(1));
         checker.instantiated(2, 1);

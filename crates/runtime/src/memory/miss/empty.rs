@@ -36,7 +36,7 @@ pub(super) fn empty_caches(miss: &Miss<'_>, _rescue: &Rescue<'_>) -> Result<Opti
         let mut pages = pages::lock(miss.device());
         let mut caches = all_caches::lock_all(miss.device(), &closed.exclusive);
         // Blocks freed since then are waited for too. They are ever fewer, since no thread gets new ones.
-        if caches.iter().any(|(_, inner)| inner.deferred.has_delayed()) {
+        if caches.iter().any(|(_, inner)| inner.has_delayed()) {
             continue;
         }
         let own = caches.iter_mut().find(|(other, _)| std::ptr::eq(*other, cache));

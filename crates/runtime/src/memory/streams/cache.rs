@@ -11,6 +11,7 @@ use sconce_driver::StreamRef;
 use super::device::DeviceMemory;
 use super::identity::CacheIdentity;
 use super::policy::CachePolicy;
+use super::quarantine::Quarantine;
 use super::remote_frees::RemoteFrees;
 use super::uses::BlockUses;
 use crate::caching::size_class::TOO_LARGE;
@@ -55,6 +56,14 @@ pub(crate) struct StreamMemory {
     pub(crate) policy: CachePolicy,
     pub(crate) uses: BlockUses,
     pub(crate) deferred: DeferredFrees,
+    pub(crate) quarantine: Quarantine,
+}
+
+impl StreamMemory {
+    /// Whether freed blocks wait for an event, are parked, or are in quarantine.
+    pub(crate) fn has_delayed(&self) -> bool {
+        self.deferred.has_delayed() || !self.quarantine.is_empty()
+    }
 }
 
 /// A cache that a call uses: it stays its stream's.
@@ -90,6 +99,7 @@ impl StreamCache {
                 policy: CachePolicy::unread(),
                 uses: BlockUses::new(),
                 deferred: DeferredFrees::new(),
+                quarantine: Quarantine::new(),
             })),
         }
     }
@@ -303,7 +313,11 @@ impl StreamCache {
         }
         if inner.heap.blocks[id].used_elsewhere {
             self.defer(inner, id);
+        } else if self.has_quarantine_for(inner, id) {
+            inner.heap.finished().suspend(id);
+            self.complete_unless_used(inner, id);
         } else {
+            self.report_unused(inner, id);
             self.complete(inner, id, true);
         }
     }
@@ -318,6 +332,14 @@ impl StreamCache {
         let heap = &mut inner.heap;
         if !if held { heap.give_back(id, now) } else { heap.finished().give_back_late(id, now) } {
             self.refill(inner);
+        }
+    }
+
+    /// Reports that nothing uses a freed block any more, if somebody observes blocks.
+    pub(super) fn report_unused(&self, inner: &StreamMemory, id: BlockId) {
+        if history::is_on() {
+            let block = &inner.heap.blocks[id];
+            history::report_unused(self.stream(), block.address, block.requested);
         }
     }
 

@@ -12,6 +12,8 @@ use crate::caching::{BlockId, DeferredFrees, wait_for_devices};
 use crate::context::{Runtime, runtime_to_release};
 use crate::device::parked::{self, ParkingAllocator};
 use crate::memory::heap::block::RecordState;
+use crate::memory::heap::stream_heap::DEFAULT_POOL;
+use crate::memory::history;
 use crate::stream;
 
 impl StreamCache {
@@ -42,8 +44,37 @@ impl StreamCache {
     /// Makes a block free that a caller has freed, unless streams or processes still use it.
     pub(crate) fn complete_unless_used(&'static self, inner: &mut StreamMemory, id: BlockId) {
         let waits = inner.heap.blocks[id].state == RecordState::Pending;
-        if waits && !inner.deferred.contains(id) && inner.uses.forget(id) {
+        let is_kept = inner.deferred.contains(id) || inner.quarantine.contains(id);
+        if !waits || is_kept || !inner.uses.forget(id) {
+            return;
+        }
+        // A block that was free when streams began to use it is nobody's any more.
+        if inner.heap.blocks[id].requested != 0 {
+            self.report_unused(inner, id);
+        }
+        if self.has_quarantine_for(inner, id) {
+            let bytes = inner.heap.blocks[id].bytes as usize;
+            inner.quarantine.add(self.delays(), id, bytes);
+            self.end_quarantine(inner, history::quarantine_bytes());
+        } else {
             self.complete(inner, id, false);
+        }
+    }
+
+    /// Whether a freed block is kept from being handed out for a while. Blocks of private pools are not: the pool could
+    /// not end.
+    pub(super) fn has_quarantine_for(&self, inner: &StreamMemory, id: BlockId) -> bool {
+        let block = &inner.heap.blocks[id];
+        history::quarantine_bytes() != 0 && block.requested != 0 && block.bins >> 1 == DEFAULT_POOL
+    }
+
+    /// Frees the blocks that were in quarantine longest, until no more than so many bytes are.
+    pub(super) fn end_quarantine(&'static self, inner: &mut StreamMemory, most: usize) {
+        while let Some(id) = inner.quarantine.take_oldest(self.delays(), most) {
+            // It was used again meanwhile: the end of that use frees it.
+            if !inner.deferred.contains(id) {
+                self.complete(inner, id, false);
+            }
         }
     }
 }
@@ -95,6 +126,7 @@ fn wait_for_one(runtime: &Runtime, cache: &'static StreamCache) -> Result<()> {
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     let mut queues = {
         let mut inner = cache.visit();
+        cache.end_quarantine(&mut inner, 0);
         inner.deferred.record_put_off(runtime, cache.delays());
         cache.take_back_complete(&mut inner);
         inner.deferred.take_queues()

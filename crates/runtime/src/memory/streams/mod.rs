@@ -6,6 +6,7 @@
 //! | `remote_frees` | blocks of a cache that other threads have freed |
 //! | `identity` | which stream a cache belongs to |
 //! | `uses` | the other streams and the processes that use blocks of a cache |
+//! | `quarantine` | freed blocks that are kept from being handed out again |
 //! | `device` | the state that the caches of a device share, and its locks |
 //! | `sleepers` | which pools are asleep |
 //! | `limit` | how much of a device's memory may be used |
@@ -30,6 +31,7 @@ pub(super) mod live_blocks;
 pub(super) mod lookup;
 pub(super) mod owners;
 pub(super) mod policy;
+pub(super) mod quarantine;
 pub(super) mod remote_frees;
 pub(super) mod sleepers;
 pub(super) mod uses;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::caching::settings::{self, Settings};
 use crate::caching::size_class::{PoolKind, SMALL_LIMIT, round_to_unit};
 use crate::memory::heap::request::{BlockFit, BlockRequest};
+use crate::memory::history;
 
 /// What of the settings a request needs.
 pub(crate) struct CachePolicy {
@@ -12,6 +13,8 @@ pub(crate) struct CachePolicy {
     fit: BlockFit,
     /// Sizes are only rounded to the next multiple of 512.
     plain: bool,
+    /// Bytes behind each block that are nobody's.
+    guard: usize,
     settings: Option<Arc<Settings>>,
 }
 
@@ -38,6 +41,7 @@ impl CachePolicy {
                 small_from: PoolKind::Small,
             },
             plain: true,
+            guard: 0,
             settings: None,
         }
     }
@@ -64,13 +68,14 @@ impl CachePolicy {
         self.generation = settings::generation();
         let settings = settings::current();
         self.fit = fit(&settings, settings.expandable_segments);
-        self.plain = settings.rounds_plainly();
+        self.guard = history::guard_bytes();
+        self.plain = settings.rounds_plainly() && self.guard == 0;
         self.settings = Some(settings);
     }
 
     #[inline(never)]
     fn round(&self, bytes: usize) -> usize {
-        self.settings.as_ref().map_or(bytes, |settings| settings.round_size(bytes))
+        self.settings.as_ref().map_or(bytes, |settings| settings.round_size(bytes) + self.guard)
     }
 
     /// Which blocks serve a request to memory of pages, or to memory of segments, whatever the settings say.

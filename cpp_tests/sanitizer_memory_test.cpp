@@ -1,0 +1,270 @@
+// Memory under the sanitizer: accesses outside of blocks, late uses, bytes that nobody has written,
+// guard zones and freed blocks. The simulator's kernels here declare nothing, as kernels of other
+// code do.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sanitizer_support.hpp"
+
+namespace {
+
+using namespace sconce::cuda;
+using sconce::Tensor;
+using sconce::sanitizer::Scope;
+using support::settle;
+using support::status_or_ok;
+
+class SanitizerMemoryTest : public ::testing::Test {
+ protected:
+  void SetUp() override { SCONCE_NEED_SIMULATOR(); }
+  void TearDown() override {
+    settle();
+    empty_cache();
+  }
+};
+
+/// Writes one byte through a kernel of which the sanitizer knows nothing.
+void poke(const void* address, std::int64_t offset, const CUDAStream& stream) {
+  namespace sim = sconce::simulator;
+  sim::register_kernel<std::uint8_t*, std::int64_t>(
+      "poke", [](const sim::Thread&, sim::DevicePointer<std::uint8_t> to, std::int64_t index) {
+        to[index] = 7;
+      });
+  static const Module module = Module::load(
+      ".version 8.0\n.target sm_75\n.address_size 64\n"
+      ".visible .entry poke(.param .u64 to, .param .u64 index) { ret; }");
+  const auto kernel = module.kernel("poke");
+  LaunchConfig config{Dim3(1), Dim3(1)};
+  config.stream = stream;
+  kernel.launch(config, const_cast<void*>(address), offset);
+}
+
+/// Copies to or from memory of the host, and waits.
+void copy_bytes(void* to, const void* from, std::size_t bytes) {
+  sconce::detail::check(sconce_copy(to, from, bytes, false));
+}
+
+std::vector<std::uint8_t> bytes_of(const void* address, std::size_t bytes) {
+  std::vector<std::uint8_t> host(bytes);
+  copy_bytes(host.data(), address, bytes);
+  return host;
+}
+
+sconce::TensorOptions on_device() {
+  return sconce::TensorOptions().dtype(sconce::kByte).device(sconce::kCUDA);
+}
+
+/// How a block is left, by each kind of work.
+struct Outside {
+  const char* name;
+  void (*work)(DeviceBuffer& block, std::size_t bytes, const CUDAStream& stream);
+};
+
+void PrintTo(const Outside& outside, std::ostream* out) { *out << outside.name; }
+
+const Outside kOutside[] = {
+    {"fill",
+     [](DeviceBuffer& block, std::size_t bytes, const CUDAStream&) {
+       sconce::detail::check(sconce_memory_set(block.get(), 1, bytes));
+     }},
+    {"copy_to_host",
+     [](DeviceBuffer& block, std::size_t bytes, const CUDAStream&) {
+       std::vector<std::uint8_t> host(bytes);
+       copy_bytes(host.data(), block.get(), bytes);
+     }},
+    {"declared_read",
+     [](DeviceBuffer& block, std::size_t bytes, const CUDAStream& stream) {
+       sconce::sanitizer::access(stream, "work").reads(block.get(), bytes);
+     }},
+    {"declared_write",
+     [](DeviceBuffer& block, std::size_t bytes, const CUDAStream& stream) {
+       sconce::sanitizer::access(stream, "work").writes(block.get(), bytes);
+     }},
+    {"tensor",
+     [](DeviceBuffer& block, std::size_t bytes, const CUDAStream&) {
+       const auto size = static_cast<std::int64_t>(bytes);
+       sconce::from_blob(block.get(), {size}, on_device()).fill_(1);
+     }},
+};
+
+class SanitizerOutsideTest : public SanitizerMemoryTest,
+                             public ::testing::WithParamInterface<Outside> {};
+
+TEST_P(SanitizerOutsideTest, WorkThatLeavesItsBlockIsReported) {
+  const CUDAStream stream = getCurrentCUDAStream();
+  for (const std::size_t bytes : {1000U, 1024U}) {
+    DeviceBuffer block(bytes, stream);
+    DeviceBuffer next(bytes, stream);
+    memory_set(block, 0, stream);
+    settle();
+    sconce::sanitizer::reset();
+    GetParam().work(block, bytes, stream);
+    settle();
+    EXPECT_EQ(sconce::sanitizer::report_count(), 0) << sconce::sanitizer::report(0).text;
+    GetParam().work(block, bytes + 1, stream);
+    settle();
+    ASSERT_GE(sconce::sanitizer::report_count(), 1) << bytes;
+    const std::string text = sconce::sanitizer::report(0).text;
+    EXPECT_TRUE(support::contains(text, "use of memory outside of a block")) << text;
+    EXPECT_TRUE(support::contains(text, "the block of " + std::to_string(bytes) + " bytes"))
+        << text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Work, SanitizerOutsideTest, ::testing::ValuesIn(kOutside),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+/// Memory that the driver has taken back, and each kind of work that uses it all the same.
+TEST_P(SanitizerOutsideTest, WorkOnMemoryThatWasGivenBackIsRefused) {
+  const CUDAStream stream = getCurrentCUDAStream();
+  constexpr std::size_t kBytes = 32U << 20U;
+  DeviceBuffer gone(kBytes, stream);
+  void* const address = gone.get();
+  gone.reset();
+  settle();
+  // The quarantine ends as well.
+  empty_cache();
+  sconce::sanitizer::reset();
+  const auto status = status_or_ok([&] {
+    if (std::string(GetParam().name) == "fill") {
+      sconce::detail::check(sconce_memory_set(address, 1, 16));
+    } else if (std::string(GetParam().name) == "copy_to_host") {
+      std::uint8_t host[16];
+      copy_bytes(static_cast<void*>(host), address, 16);
+    } else if (std::string(GetParam().name) == "tensor") {
+      sconce::from_blob(address, {16}, on_device()).fill_(1);
+    } else {
+      sconce::sanitizer::access(stream, "work").reads(address, 16);
+    }
+  });
+  settle();
+  const bool declares = support::contains(GetParam().name, "declared");
+  EXPECT_EQ(status == SCONCE_OK, declares) << GetParam().name;
+  ASSERT_EQ(sconce::sanitizer::report_count(), 1) << GetParam().name;
+  EXPECT_TRUE(support::contains(sconce::sanitizer::report(0).text, "use of freed memory"));
+}
+
+TEST_F(SanitizerMemoryTest, BytesThatNobodyHasWrittenAreNotRead) {
+  DeviceBuffer block(1024);
+  settle();
+  const Scope scope;
+  (void)bytes_of(block.get(), 16);
+  ASSERT_EQ(scope.reports(), 1) << scope.text();
+  EXPECT_TRUE(support::contains(scope.text(), "read of memory that nobody has written"));
+  memory_set(block, 1, getCurrentCUDAStream());
+  sconce::sanitizer::reset();
+  (void)bytes_of(block.get(), 1024);
+  EXPECT_EQ(sconce::sanitizer::report_count(), 0);
+}
+
+TEST_F(SanitizerMemoryTest, AnOperandOfAnOperatorIsWrittenFirst) {
+  const Tensor empty = sconce::empty({64});
+  const Tensor zeros = sconce::zeros({64});
+  settle();
+  sconce::sanitizer::reset();
+  (void)(zeros + zeros);
+  EXPECT_EQ(sconce::sanitizer::report_count(), 0);
+  (void)(zeros + empty);
+  EXPECT_EQ(sconce::sanitizer::report_count(), 1);
+  settle();
+}
+
+/// Bytes behind the end of a block: those that the allocator's rounding adds, and the zone's own.
+TEST_F(SanitizerMemoryTest, AWriteBehindABlockIsFoundWhenTheBlockIsFreed) {
+  const CUDAStream stream = getStreamFromPool();
+  for (const std::int64_t offset : {1000, 1023, 1024, 1535}) {
+    sconce::sanitizer::reset();
+    {
+      DeviceBuffer block(1000, stream);
+      poke(block.get(), 999, stream);
+      poke(block.get(), offset, stream);
+      EXPECT_EQ(sconce::sanitizer::report_count(), 0);
+    }
+    // The host learns of it with whatever it waits for.
+    stream.synchronize();
+    ASSERT_EQ(sconce::sanitizer::report_count(), 1) << offset;
+    const std::string text = sconce::sanitizer::report(0).text;
+    EXPECT_TRUE(support::contains(text, "memory overwritten outside of live blocks")) << text;
+    EXPECT_TRUE(support::contains(text, "1 bytes from")) << text;
+    EXPECT_TRUE(support::contains(text, "the block of 1000 bytes")) << text;
+    EXPECT_TRUE(support::contains(text, "poke")) << text;
+  }
+}
+
+TEST_F(SanitizerMemoryTest, AWriteInsideABlockIsNone) {
+  const CUDAStream stream = getStreamFromPool();
+  const Scope scope;
+  {
+    DeviceBuffer block(1000, stream);
+    poke(block.get(), 0, stream);
+    poke(block.get(), 999, stream);
+  }
+  stream.synchronize();
+  sconce::sanitizer::check();
+  EXPECT_EQ(scope.reports(), 0) << scope.text();
+}
+
+TEST_F(SanitizerMemoryTest, ZonesOfLiveBlocksAreComparedOnDemand) {
+  const CUDAStream stream = getStreamFromPool();
+  DeviceBuffer block(1000, stream);
+  sconce::sanitizer::reset();
+  sconce::sanitizer::check();
+  EXPECT_EQ(sconce::sanitizer::report_count(), 0);
+  poke(block.get(), 1100, stream);
+  sconce::sanitizer::check();
+  ASSERT_EQ(sconce::sanitizer::report_count(), 1);
+  // Once.
+  sconce::sanitizer::check();
+  block.reset();
+  stream.synchronize();
+  EXPECT_EQ(sconce::sanitizer::report_count(), 1);
+}
+
+TEST_F(SanitizerMemoryTest, FreedBlocksAreFilledWithBytesThatAreNoNumber) {
+  const CUDAStream stream = getStreamFromPool();
+  void* address = nullptr;
+  {
+    DeviceBuffer block(1024, stream);
+    address = block.get();
+    memory_set(block, 1, stream);
+  }
+  settle();
+  const auto bytes = bytes_of(address, 1024);
+  EXPECT_EQ(bytes, std::vector<std::uint8_t>(1024, 0xFF));
+}
+
+TEST_F(SanitizerMemoryTest, AFreedBlockIsNotHandedOutAtOnce) {
+  const CUDAStream stream = getStreamFromPool();
+  std::vector<void*> addresses;
+  for (int i = 0; i < 4; ++i) {
+    DeviceBuffer block(1 << 20, stream);
+    for (void* const earlier : addresses) {
+      EXPECT_NE(block.get(), earlier);
+    }
+    addresses.push_back(block.get());
+  }
+  // What is wanted is freed: nothing stays for ever.
+  const auto before = memory_reserved();
+  empty_cache();
+  EXPECT_LT(memory_reserved(), before);
+}
+
+TEST_F(SanitizerMemoryTest, CapturesHaveNoWorkOfTheSanitizer) {
+  const CUDAStream stream = getStreamFromPool();
+  const CUDAStreamGuard guard(stream);
+  CUDAGraph graph;
+  graph.capture_begin();
+  {
+    DeviceBuffer block(1000, stream);
+    memory_set(block, 1, stream);
+  }
+  graph.capture_end();
+  const Scope scope;
+  graph.replay();
+  settle();
+  EXPECT_EQ(graph.node_count(), 1);
+  EXPECT_EQ(scope.reports(), 0) << scope.text();
+}
+
+}  // namespace

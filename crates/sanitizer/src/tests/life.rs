@@ -1,0 +1,221 @@
+//! Uses of memory that is no live block's, or that nobody has written.
+
+use sconce_sim::{Intent, MemoryAccess};
+
+use super::*;
+use crate::checker::Reading;
+use crate::pattern::Pattern;
+
+/// Two blocks with a gap between them, in memory of the driver: X..X+512 and X+1024..X+1536 of 2 MiB.
+fn two_blocks() -> Checker {
+    let mut checker = checker();
+    checker.allocated(X, 2 << 20);
+    checker.handed_out(a(), X, BYTES);
+    checker.handed_out(a(), X + 1024, BYTES);
+    checker
+}
+
+fn kinds_of(mut checker: Checker, uses: Vec<Use>) -> Vec<FindingKind> {
+    checker.queued(a(), "work", Some(uses));
+    kinds(&checker)
+}
+
+#[test]
+fn an_access_stays_in_its_block() {
+    for (start, bytes, is_outside) in [
+        (X, BYTES, false),
+        (X + 511, 1, false),
+        (X + 1024, BYTES, false),
+        (X + 511, 2, true),
+        (X, BYTES + 1, true),
+        (X, 1025, true),
+        (X + 512, 1, true),
+        (X + 1023, 2, true),
+        (X + 1536, 4, true),
+        (X + (2 << 20) - 1, 1, true),
+        // Not the allocator's.
+        (X + (2 << 20), 1, false),
+    ] {
+        for write in [false, true] {
+            let it = if write { Use::writes(start, bytes) } else { Use::reads(start, bytes) };
+            let wanted = if is_outside { vec![FindingKind::OutOfBounds] } else { Vec::new() };
+            assert_eq!(kinds_of(two_blocks(), vec![it]), wanted, "{start:#x} {bytes} {write}");
+        }
+    }
+}
+
+#[test]
+fn an_access_beyond_the_drivers_memory_is_outside_of_its_block() {
+    let mut checker = checker();
+    checker.allocated(X, BYTES);
+    checker.handed_out(a(), X, BYTES);
+    assert_eq!(kinds_of(checker, vec![Use::reads(X, BYTES + 1)]), [FindingKind::OutOfBounds]);
+}
+
+#[test]
+fn strides_reach_outside_only_with_their_own_bytes() {
+    // Rows of 4 bytes, 1024 bytes apart: in the first block, and in the second one.
+    let rows =
+        |start, count| Pattern::of(&MemoryAccess::strided(Intent::Read, start, 4, [(count, 1024)]));
+    assert_eq!(kinds_of(two_blocks(), vec![Use::new(false, rows(X, 1))]), []);
+    assert_eq!(
+        kinds_of(two_blocks(), vec![Use::new(false, rows(X, 2))]),
+        [FindingKind::OutOfBounds]
+    );
+    // Both rows are in one block of two pieces, whatever lies between them.
+    let mut checker = checker();
+    checker.allocated(X, 2 << 20);
+    checker.handed_out(a(), X, 2048);
+    assert_eq!(kinds_of(checker, vec![Use::new(false, rows(X, 2))]), []);
+}
+
+#[test]
+fn a_report_names_the_block_before_the_byte() {
+    let mut checker = two_blocks();
+    checker.queued(a(), "work", Some(vec![Use::writes(X + 600, 4)]));
+    let report = &checker.reports.all()[0];
+    assert_eq!(report.block.as_ref().map(|block| (block.0, block.1)), Some((X, BYTES)));
+    assert_eq!((report.address, report.bytes), (X + 600, 4));
+    assert!(report.text().contains("outside of a block"), "{}", report.text());
+}
+
+#[test]
+fn memory_without_blocks_may_be_used_as_a_whole() {
+    let mut checker = checker();
+    checker.allocated(X, 2 << 20);
+    assert_eq!(kinds_of(checker, vec![Use::writes(X, 2 << 20)]), []);
+}
+
+/// What is done to memory, and how each kind of work that uses it then ends.
+#[test]
+fn work_on_memory_of_the_driver_is_refused_after_its_release() {
+    for reused in [false, true] {
+        let mut checker = two_blocks();
+        checker.taken_back(X);
+        checker.taken_back(X + 1024);
+        checker.released(X, 2 << 20);
+        assert!(checker.host_passes(X + 100));
+        checker.reports.clear();
+        if reused {
+            checker.allocated(X, BYTES);
+        }
+        let refused = checker.queued(a(), "work", Some(vec![Use::reads(X, 4)])).released;
+        let (address, wanted) = match reused {
+            true => (None, vec![]),
+            false => (Some(X), vec![FindingKind::UseAfterFree]),
+        };
+        assert_eq!((refused, kinds(&checker)), (address, wanted));
+        // Part of the old memory was not made again.
+        assert_eq!(
+            checker
+                .queued(b(), "other work", Some(vec![Use::reads(X + 1024, 4)]))
+                .released
+                .is_some(),
+            !reused
+        );
+    }
+}
+
+#[test]
+fn work_of_a_capture_is_checked_when_it_is_captured() {
+    for (it, wanted) in [
+        (Use::writes(X, BYTES + 1), FindingKind::OutOfBounds),
+        (Use::writes(X + 1024, 4), FindingKind::UseAfterFree),
+    ] {
+        let mut checker = two_blocks();
+        checker.taken_back(X + 1024);
+        checker.capture_began(c());
+        checker.queued(c(), "work", Some(vec![it]));
+        assert_eq!(kinds(&checker), [wanted]);
+    }
+}
+
+#[test]
+fn blocks_of_a_pool_that_wakes_are_still_blocks() {
+    let mut checker = checker();
+    const PAGE: u64 = 2 << 20;
+    checker.physical_created(1, PAGE);
+    checker.mapped(X, PAGE, 1, 0);
+    checker.handed_out(a(), X, BYTES);
+    checker.unmapped(X, PAGE);
+    checker.sleeps(X, PAGE);
+    checker.physical_created(2, PAGE);
+    checker.mapped(X, PAGE, 2, 0);
+    assert_eq!(checker.block_at(X + 4), Some((X, BYTES)));
+    checker.queued(a(), "work", Some(vec![Use::writes(X, BYTES)]));
+    assert_eq!(kinds(&checker), []);
+    checker.queued(a(), "work", Some(vec![Use::writes(X, BYTES + 1)]));
+    assert_eq!(kinds(&checker), [FindingKind::OutOfBounds]);
+}
+
+/// What comes before a read of the first four bytes of a fresh block, and whether the read is reported.
+#[test]
+fn bytes_that_nobody_has_written_are_not_read() {
+    type Before = fn(&mut Checker);
+    let cases: &[(&str, bool, Before)] = &[
+        ("nothing", true, |_| {}),
+        ("a write of all", false, |it| write(it, a())),
+        ("a write of other bytes", true, |it| {
+            it.queued(a(), "write", Some(vec![Use::writes(X + 4, BYTES - 4)]));
+        }),
+        ("a write of a part of them", true, |it| {
+            it.queued(a(), "write", Some(vec![Use::writes(X, 3)]));
+        }),
+        ("a kernel of which nothing is known", false, |it| {
+            it.queued(a(), "kernel", None);
+        }),
+        ("a captured kernel of which nothing is known", true, |it| {
+            it.capture_began(c());
+            it.queued(c(), "kernel", None);
+            it.capture_ended(c(), Some(1));
+        }),
+        ("its launch", false, |it| {
+            it.capture_began(c());
+            it.queued(c(), "kernel", None);
+            it.capture_ended(c(), Some(1));
+            it.instantiated(2, 1);
+            it.launched(2, a());
+        }),
+        ("a launch that writes them", false, |it| {
+            it.capture_began(c());
+            write(it, c());
+            it.capture_ended(c(), Some(1));
+            it.instantiated(2, 1);
+            it.launched(2, a());
+        }),
+        ("other processes may write", false, |it| it.shared(X, 2 << 20)),
+        ("freed and handed out again", true, |it| {
+            write(it, a());
+            it.taken_back(X);
+            it.handed_out(a(), X, BYTES);
+        }),
+        ("written through another address", false, |it| {
+            it.physical_created(1, 2 << 20);
+            it.mapped(X, 2 << 20, 1, 0);
+            it.mapped(4 * X, 2 << 20, 1, 0);
+            it.handed_out(a(), X, BYTES);
+            it.queued(a(), "write", Some(vec![Use::writes(4 * X, BYTES)]));
+        }),
+    ];
+    for (name, is_reported, before) in cases {
+        for (reading, reported) in [(Reading::Uses, *is_reported), (Reading::Moves, false)] {
+            let mut checker = checker();
+            checker.follow_unwritten();
+            checker.handed_out(a(), X, BYTES);
+            before(&mut checker);
+            let it = Use { reading, ..Use::reads(X, 4) };
+            checker.queued(a(), "read", Some(vec![it]));
+            let wanted = if reported { vec![FindingKind::UninitializedRead] } else { vec![] };
+            assert_eq!(kinds(&checker), wanted, "{name}, {reading:?}");
+        }
+    }
+}
+
+#[test]
+fn an_operation_does_not_read_what_it_writes_itself() {
+    let mut checker = checker();
+    checker.follow_unwritten();
+    checker.handed_out(a(), X, BYTES);
+    checker.queued(a(), "in place", Some(vec![Use::writes(X, 4), Use::reads(X, 4)]));
+    assert_eq!(kinds(&checker), [FindingKind::UninitializedRead]);
+}
