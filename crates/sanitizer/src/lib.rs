@@ -14,6 +14,7 @@
 //! | `memory` | the accesses of each piece of memory that later ones may conflict with |
 //! | `unwritten` | bytes that nobody has written |
 //! | `order` | streams, events and the host |
+//! | `meetings` | collective calls of several ranks |
 //! | `report` | findings in words |
 //! | `page` | a run as a page for a browser |
 //! | `collective` | which ranks have come to a collective call, and calls in different orders |
@@ -26,6 +27,7 @@ mod checked;
 mod checker;
 mod clock;
 mod collective;
+mod meetings;
 mod memory;
 mod operation;
 mod order;
@@ -57,8 +59,9 @@ use sconce_base::{log, process, whole_file};
 use sconce_driver::{Driver, HostElements, PointerKind, StreamRef};
 use sconce_sim::{Intent, MemoryAccess};
 
-use checked::{CheckedDriver, Meetings};
+use checked::CheckedDriver;
 use checker::{Checker, Told, Use};
+use meetings::Meetings;
 use pattern::Pattern;
 pub use report::{FindingKind, Report, ReportedAccess};
 use watch::Waits;
@@ -398,14 +401,11 @@ impl Sanitizer {
     }
 
     /// A collective call of one rank: what precedes the calls of the other ranks precedes what follows it.
-    fn meet(&self, key: (Vec<u8>, u64), ranks: usize, stream: StreamRef) {
-        let mut meetings = self.meetings.lock();
-        let clocks = meetings.entry(key.clone()).or_default();
-        let mut own = None;
-        self.tell(|checker| own = checker.joined(stream, clocks));
-        clocks.extend(own);
-        if clocks.len() >= ranks {
-            meetings.remove(&key);
-        }
+    fn meet(&self, communicator: &[u8], call: u64, stream: StreamRef) {
+        self.meetings.lock().meet(communicator, call, |clocks| {
+            let mut own = None;
+            self.tell(|checker| own = checker.joined(stream, clocks));
+            own
+        });
     }
 }

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -231,13 +230,15 @@ impl Collectives for CheckedDriver {
         members: &[CommMember],
         options: &CommOptions,
     ) -> Result<Vec<Box<dyn CommEndpoint>>> {
+        let members_of = || Member::new(&self.sanitizer, id.0.to_vec());
+        // Another rank may queue its first call before this function returns.
+        let joined: Vec<Member> = members.iter().map(|_| members_of()).collect();
         let made = self.inner.comm_create(id, ranks, members, options)?;
         self.sanitizer.note(|checker| {
             members.iter().for_each(|member| checker.calls.own_rank(&id.0, member.rank));
         });
-        let checked = made.into_iter().map(|inner| {
-            let (sanitizer, name) = (Arc::clone(&self.sanitizer), id.0.to_vec());
-            Box::new(CheckedEndpoint { inner, sanitizer, name, calls: 0, splits: 0 })
+        let checked = made.into_iter().zip(joined).map(|(inner, member)| {
+            Box::new(CheckedEndpoint { inner, member, calls: 0, splits: 0 })
                 as Box<dyn CommEndpoint>
         });
         Ok(checked.collect())
@@ -252,14 +253,29 @@ thread_local! {
     static GROUP: Cell<(u32, u64)> = const { Cell::new((0, 0)) };
 }
 
-/// What precedes the calls of the ranks of this process, by communicator and number of the call.
-pub(crate) type Meetings = HashMap<(Vec<u8>, u64), Vec<crate::clock::Clock>>;
-
-struct CheckedEndpoint {
-    inner: Box<dyn CommEndpoint>,
+/// A rank of this process in a communicator, until it goes.
+struct Member {
     sanitizer: Arc<Sanitizer>,
     /// What all ranks of the communicator have in common.
     name: Vec<u8>,
+}
+
+impl Member {
+    fn new(sanitizer: &Arc<Sanitizer>, name: Vec<u8>) -> Member {
+        sanitizer.meetings.lock().joins(&name);
+        Member { sanitizer: Arc::clone(sanitizer), name }
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.sanitizer.meetings.lock().leaves(&self.name);
+    }
+}
+
+struct CheckedEndpoint {
+    inner: Box<dyn CommEndpoint>,
+    member: Member,
     calls: u64,
     splits: u32,
 }
@@ -289,20 +305,20 @@ impl CommEndpoint for CheckedEndpoint {
         let uses = uses_of(&declared::of_collective(call, rank, ranks));
         let are_all_needed = !matches!(call, CommCall::Send { .. } | CommCall::Recv { .. });
         self.calls += u64::from(are_all_needed);
-        let key = (self.name.clone(), self.calls);
+        let Member { sanitizer, name } = &self.member;
+        let meeting = (name.clone(), self.calls);
         let (depth, group) = GROUP.get();
         let group = (depth > 0).then_some(group);
-        let sanitizer = Arc::clone(&self.sanitizer);
         let queued = |checker: &mut Checker| {
             let number = checker.queued(stream, name_of(call), Some(uses));
             if are_all_needed {
-                checker.called(RankCall { meeting: key.clone(), rank, ranks, group }, stream);
+                checker.called(RankCall { meeting, rank, ranks, group }, stream);
             }
             number
         };
         sanitizer.attempt(queued, || {
             if are_all_needed {
-                sanitizer.meet(key.clone(), ranks, stream);
+                sanitizer.meet(name, self.calls, stream);
             }
             self.inner.queue(call, stream)
         })
@@ -314,14 +330,14 @@ impl CommEndpoint for CheckedEndpoint {
         key: i32,
         options: &CommOptions,
     ) -> Result<Option<Box<dyn CommEndpoint>>> {
-        let made = self.inner.split(color, key, options)?;
         self.splits += 1;
-        let mut name = self.name.clone();
+        let mut name = self.member.name.clone();
         name.extend(self.splits.to_le_bytes());
         name.extend(color.unwrap_or(-1).to_le_bytes());
-        let sanitizer = Arc::clone(&self.sanitizer);
+        let member = Member::new(&self.member.sanitizer, name);
+        let made = self.inner.split(color, key, options)?;
         Ok(made.map(|inner| {
-            Box::new(CheckedEndpoint { inner, sanitizer, name, calls: 0, splits: 0 })
+            Box::new(CheckedEndpoint { inner, member, calls: 0, splits: 0 })
                 as Box<dyn CommEndpoint>
         }))
     }

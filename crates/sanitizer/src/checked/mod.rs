@@ -26,7 +26,6 @@ use crate::Sanitizer;
 use crate::checker::Checker;
 use crate::pending::Awaited;
 use guards::Guards;
-pub(crate) use libraries::Meetings;
 
 /// Passes calls on as they are.
 macro_rules! pass_on {

@@ -1,0 +1,125 @@
+//! Collective calls: what the ranks of this process know when they queue a call, until all of them have.
+#![forbid(unsafe_code)]
+
+use std::collections::HashMap;
+
+use crate::clock::Clock;
+
+/// The ranks of this process in a communicator.
+#[derive(Default)]
+struct Ranks {
+    /// How many there ever were.
+    all: usize,
+    /// How many there are.
+    live: usize,
+    /// Calls that some ranks have queued and others have not, by their number.
+    open: HashMap<u64, Meeting>,
+}
+
+#[derive(Default)]
+struct Meeting {
+    /// How many ranks have queued the call.
+    came: usize,
+    /// What precedes those calls that the checker has heard of.
+    clocks: Vec<Clock>,
+}
+
+/// The calls of all communicators, which are named by what their ranks have in common.
+#[derive(Default)]
+pub(crate) struct Meetings(HashMap<Vec<u8>, Ranks>);
+
+impl Meetings {
+    /// There is a further rank.
+    pub(crate) fn joins(&mut self, name: &[u8]) {
+        let ranks = self.0.entry(name.to_vec()).or_default();
+        ranks.all += 1;
+        ranks.live += 1;
+    }
+
+    /// A rank has gone. With the last one, calls go that some ranks never queued.
+    pub(crate) fn leaves(&mut self, name: &[u8]) {
+        if let Some(ranks) = self.0.get_mut(name) {
+            ranks.live -= 1;
+            if ranks.live == 0 {
+                self.0.remove(name);
+            }
+        }
+    }
+
+    /// A rank queues a call. `join` receives what precedes the call on the ranks that came before, and returns what
+    /// precedes it on this one; nothing while the checker is off.
+    pub(crate) fn meet(
+        &mut self,
+        name: &[u8],
+        call: u64,
+        join: impl FnOnce(&[Clock]) -> Option<Clock>,
+    ) {
+        let Some(ranks) = self.0.get_mut(name) else { return };
+        let meeting = ranks.open.entry(call).or_default();
+        meeting.came += 1;
+        meeting.clocks.extend(join(&meeting.clocks));
+        if meeting.came >= ranks.all {
+            ranks.open.remove(&call);
+        }
+    }
+
+    /// How many calls some ranks have queued and others have not.
+    #[cfg(test)]
+    fn open(&self) -> usize {
+        self.0.values().map(|ranks| ranks.open.len()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(lane: u32) -> Clock {
+        let mut clock = Clock::default();
+        clock.tick(lane);
+        clock
+    }
+
+    /// Two ranks, one call, each rank with the checker on or off: how many clocks the second one receives.
+    fn received(first_is_on: bool, second_is_on: bool) -> usize {
+        let mut meetings = Meetings::default();
+        (0..2).for_each(|_| meetings.joins(b"x"));
+        let mut received = 0;
+        for (lane, is_on) in [(1, first_is_on), (2, second_is_on)] {
+            meetings.meet(b"x", 1, |clocks| {
+                received = clocks.len();
+                is_on.then(|| known(lane))
+            });
+            assert_eq!(meetings.open(), usize::from(lane == 1), "{first_is_on} {second_is_on}");
+        }
+        received
+    }
+
+    #[test]
+    fn a_call_is_forgotten_when_all_ranks_of_the_process_have_queued_it() {
+        assert_eq!(received(true, true), 1);
+        assert_eq!(received(true, false), 1);
+        assert_eq!(received(false, true), 0);
+        assert_eq!(received(false, false), 0);
+    }
+
+    #[test]
+    fn ranks_that_go_neither_end_a_call_early_nor_keep_it() {
+        let mut meetings = Meetings::default();
+        (0..3).for_each(|_| meetings.joins(b"x"));
+        meetings.meet(b"x", 1, |_| Some(known(1)));
+        meetings.leaves(b"x");
+        meetings.meet(b"x", 1, |_| Some(known(2)));
+        let mut received = 0;
+        meetings.meet(b"x", 1, |clocks| {
+            received = clocks.len();
+            None
+        });
+        assert_eq!((received, meetings.open()), (2, 0));
+        // One rank never comes.
+        meetings.meet(b"x", 2, |_| Some(known(1)));
+        assert_eq!(meetings.open(), 1);
+        (0..2).for_each(|_| meetings.leaves(b"x"));
+        assert_eq!(meetings.open(), 0);
+    }
+}
