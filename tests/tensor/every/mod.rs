@@ -6,4 +6,5 @@ mod devices;
 mod faults;
 mod names;
 pub(crate) mod operations;
+mod pinned;
 mod refusals;

@@ -2,7 +2,7 @@
 //! device at the same time.
 
 use sconce_base::element::Dtype;
-use sconce_driver::HostElements;
+use sconce_driver::{Driver, HostElements};
 use sconce_runtime::context::opened;
 
 use crate::tensor::Tensor;
@@ -44,13 +44,36 @@ impl<'a> HostUse<'a> {
     }
 }
 
+impl Tensor {
+    /// Where the elements lie.
+    pub fn elements(&self) -> HostElements<'_> {
+        let (address, element) = (self.address(), self.element());
+        HostElements { address, element, sizes: self.sizes(), strides: self.strides() }
+    }
+}
+
+/// The backend, if it follows the host.
+fn follower() -> Option<&'static dyn Driver> {
+    opened().map(|runtime| runtime.driver()).filter(|driver| driver.observes_host())
+}
+
 /// Tells the backend, if it follows the host.
 pub(crate) fn note<'a>(uses: impl IntoIterator<Item = HostUse<'a>>) {
-    let Some(driver) = opened().map(|runtime| runtime.driver()) else { return };
-    if !driver.observes_host() {
-        return;
-    }
+    let Some(driver) = follower() else { return };
     for HostUse { address, element, sizes, strides, writes } in uses {
         driver.host_used(&HostElements { address, element, sizes, strides }, writes);
+    }
+}
+
+/// Tells the backend, if it follows the host, of an operand whose size along one axis is not that of the work.
+pub(crate) fn note_resized(of: &HostUse<'_>, axis: usize, size: i64) {
+    if follower().is_some() {
+        let sizes: Vec<i64> = of
+            .sizes
+            .iter()
+            .enumerate()
+            .map(|(at, of)| if at == axis { size } else { *of })
+            .collect();
+        note([HostUse { sizes: &sizes, ..*of }]);
     }
 }

@@ -4,7 +4,7 @@ use sconce_base::element::Dtype;
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
 use sconce_compute::blas::{self, Matmul};
-use sconce_compute::ordering::{self, JoinCall, SelectCall, SortCall};
+use sconce_compute::ordering::{self, JoinCall, PlacedOperand, SelectCall, SelectIndex, SortCall};
 use sconce_compute::pointwise::{
     self, ElementOperation, PointwiseCall, PointwiseInput, PointwiseOperand, Scalar,
 };
@@ -49,6 +49,10 @@ fn operand<'a>(tensor: &Tensor, strides: &'a [i64]) -> PointwiseOperand<'a> {
 
 fn use_of<'a>(it: &PointwiseOperand<'a>, sizes: &'a [i64]) -> HostUse<'a> {
     HostUse::operand(it.address.get(), it.dtype, sizes, it.strides)
+}
+
+fn placed<'a>(it: &PlacedOperand<'a>, dtype: Dtype, sizes: &'a [i64]) -> HostUse<'a> {
+    HostUse::operand(it.address.get(), dtype, sizes, it.strides)
 }
 
 /// An elementwise operation, computed in a type.
@@ -196,6 +200,10 @@ pub(crate) fn join(output: &Tensor, call: &JoinCall<'_>) -> Result<()> {
         output,
         call.parts.iter().map(|part| part.operand.address.get()),
         || {
+            for part in call.parts {
+                let used = placed(&part.operand, call.dtype, call.sizes);
+                host_use::note_resized(&used, call.axis, part.size);
+            }
             host_use::note([HostUse::writes(output)]);
             ordering::join_on_host(call)
         },
@@ -222,7 +230,12 @@ pub(crate) fn sort(output: &Tensor, call: &SortCall<'_>) -> Result<()> {
         output,
         [&call.input, &call.values, &call.indices].map(|operand| operand.address.get()),
         || {
-            host_use::note([HostUse::writes(output)]);
+            let indices = placed(&call.indices, Dtype::I64, call.sizes);
+            host_use::note([
+                placed(&call.input, call.dtype, call.sizes),
+                HostUse { writes: true, ..indices },
+                HostUse::writes(output),
+            ]);
             ordering::sort_on_host(call)
         },
         |runtime, stream| ordering::sort(runtime, stream, call),
@@ -235,7 +248,15 @@ pub(crate) fn select(output: &Tensor, call: &SelectCall<'_>) -> Result<()> {
         output,
         [call.input.address.get(), call.index.address.get()],
         || {
-            host_use::note([HostUse::writes(output)]);
+            let input = placed(&call.input, call.dtype, call.sizes);
+            host_use::note_resized(&input, call.axis, call.input_size);
+            let count = call.sizes.get(call.axis).copied().unwrap_or(1);
+            let (count, step) = ([count], [call.index.stride]);
+            let SelectIndex { address, dtype, .. } = call.index;
+            host_use::note([
+                HostUse::operand(address.get(), dtype, &count, &step),
+                HostUse::writes(output),
+            ]);
             ordering::select_on_host(call)
         },
         |runtime, stream| ordering::select(runtime, stream, call),

@@ -12,6 +12,7 @@ use sconce_math::convolutions::{ChannelOrder, convolve as convolve_slices};
 use sconce_math::products::Real;
 use sconce_math::unfolding::{Geometry, Uncalculated};
 
+use crate::tensor::host_use::{self, HostUse};
 use crate::tensor::transfer::{copy_into, strides_of_format};
 use crate::tensor::{MemoryFormat, Tensor, TensorOptions};
 
@@ -24,6 +25,8 @@ pub(super) fn convolve(
     bias: Option<&Tensor>,
 ) -> Result<()> {
     let geometry = geometry_of(request)?;
+    host_use::note([input, filter].into_iter().chain(bias).map(HostUse::reads));
+    host_use::note([HostUse::writes(output)]);
     let dtype = if output.dtype() == Dtype::F64 { Dtype::F64 } else { Dtype::F32 };
     let in_type = |tensor: &Tensor, is_read: bool| -> Result<Tensor> {
         if tensor.dtype() == dtype {

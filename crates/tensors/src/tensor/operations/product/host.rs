@@ -7,12 +7,14 @@ use sconce_base::error::Result;
 use sconce_compute::blas::Matmul;
 use sconce_math::products::{Batch, Matrices, Real};
 
+use crate::tensor::host_use::{self, HostUse};
 use crate::tensor::transfer::{contiguous, copy_into, empty_like};
 use crate::tensor::{MemoryFormat, Tensor, TensorOptions, views};
 
 /// `c = alpha * a @ b + beta * c` for batches of matrices, of which `c` is contiguous and shares no memory with the
 /// others. 16-bit types are multiplied in single precision and rounded once.
 pub(super) fn multiply(request: &Matmul, a: &Tensor, b: &Tensor, c: &Tensor) -> Result<()> {
+    host_use::note([HostUse::reads(a), HostUse::reads(b), HostUse::writes(c)]);
     let dtype = match c.dtype() {
         wide @ (Dtype::F64 | Dtype::C64 | Dtype::C128) => wide,
         _ => Dtype::F32,
