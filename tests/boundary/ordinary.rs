@@ -35,6 +35,7 @@ pub(crate) fn number(function: &str, name: &str) -> u64 {
         "buffer_bytes" => 64,
         "bodies" | "spatial" | "lists" | "groups" | "device_count" | "step" | "size" => 1,
         "recv_count" | "send_count" | "count_per_rank" | "grain_size" => 1,
+        "read_count" | "write_count" | "result_count" => 2,
         _ => 0,
     }
 }

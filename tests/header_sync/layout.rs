@@ -166,7 +166,7 @@ pub(crate) const NOUNS: [Noun; 26] = [
     runtime(
         "sanitizer",
         "The sanitizer: races between streams, and uses of freed memory.",
-        &["sanitizer/control", "sanitizer/declare", "sanitizer/page"],
+        &["sanitizer/control", "sanitizer/declare", "sanitizer/operation", "sanitizer/page"],
     ),
     further(
         "sim",

@@ -14,7 +14,7 @@ const OF_THE_CURRENT_STREAM: [&str; 4] =
     ["sconce_tensor_", "sconce_backward_", "sconce_dlpack_", "sconce_comm_tensors_"];
 
 /// Other functions that use the current stream and have no form that takes one.
-const WITHOUT_FORM: [(&str, &[&str]); 5] = [
+const WITHOUT_FORM: [(&str, &[&str]); 6] = [
     ("it sets or reports the current stream", &["sconce_stream_get_current"]),
     ("it has a form without a current stream of another name", &["sconce_graph_replay_on_current"]),
     (
@@ -22,6 +22,7 @@ const WITHOUT_FORM: [(&str, &[&str]); 5] = [
         &["sconce_cupy_malloc", "sconce_ort_alloc", "sconce_torch_malloc"],
     ),
     ("it lends a stream for its work", &["sconce_graph_warm_up"]),
+    ("its tensors may be on several devices", &["sconce_sanitizer_begin_operation"]),
     ("its handle belongs to the thread", &["sconce_blas_get_handle", "sconce_dnn_get_handle"]),
 ];
 

@@ -13,6 +13,7 @@
 //! | `operation` | what was queued |
 //! | `memory` | the accesses of each piece of memory that later ones may conflict with |
 //! | `unwritten` | bytes that nobody has written |
+//! | `scope` | what the calling thread has declared |
 //! | `order` | streams, events and the host |
 //! | `meetings` | collective calls of several ranks |
 //! | `report` | findings in words |
@@ -35,6 +36,7 @@ mod page;
 mod pattern;
 mod pending;
 mod report;
+mod scope;
 mod site;
 #[cfg(test)]
 mod testing;
@@ -43,7 +45,6 @@ mod tests;
 mod unwritten;
 mod watch;
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -86,15 +87,6 @@ pub struct Sanitizer {
 }
 
 static SANITIZER: OnceCell<rank::SanitizerKernels, Arc<Sanitizer>> = OnceCell::new();
-
-thread_local! {
-    /// What the next launch of a program's kernel on this thread uses.
-    static DECLARED: RefCell<Option<Vec<Use>>> = const { RefCell::new(None) };
-}
-
-fn take_declared() -> Option<Vec<Use>> {
-    DECLARED.with(|declared| declared.borrow_mut().take())
-}
 
 /// The sanitizer, if the backend was opened with it.
 pub fn sanitizer() -> Option<&'static Sanitizer> {
@@ -155,6 +147,32 @@ pub struct DeclaredRange {
     pub bytes: Option<u64>,
     /// Whether the memory is written.
     pub writes: bool,
+}
+
+/// Elements of a tensor that an operation uses.
+#[derive(Clone, Copy, Debug)]
+pub struct DeclaredTensor<'a> {
+    /// Where the first one lies, how large each is, how many there are, and how far apart.
+    pub elements: HostElements<'a>,
+    /// The stream that uses them; `None` for tensors of the CPU.
+    pub stream: Option<StreamRef>,
+    /// Whether they are written.
+    pub writes: bool,
+}
+
+impl DeclaredTensor<'_> {
+    fn used(&self) -> Use {
+        Use::new(self.writes, pattern_of(&self.elements))
+    }
+}
+
+fn pattern_of(elements: &HostElements<'_>) -> Pattern {
+    let HostElements { address, element, sizes, strides } = *elements;
+    let axis = |(size, stride): (&i64, &i64)| {
+        (u64::try_from(*size).unwrap_or(0), stride.saturating_mul(element as i64))
+    };
+    let axes = sizes.iter().zip(strides).map(axis);
+    Pattern::of(&MemoryAccess::strided(Intent::Read, address as u64, element as u64, axes))
 }
 
 #[cold]
@@ -331,7 +349,7 @@ impl Sanitizer {
     /// Memory that the next launch of a kernel by the calling thread uses; none takes the last declaration back.
     pub fn declare_launch(&self, ranges: &[DeclaredRange]) {
         let uses = (self.is_enabled() && !ranges.is_empty()).then(|| self.uses(ranges));
-        DECLARED.with(|declared| *declared.borrow_mut() = uses);
+        scope::declare_launch(uses);
     }
 
     /// Memory that the host uses by now.
@@ -344,15 +362,53 @@ impl Sanitizer {
 
     /// The library's own work of the processor uses elements of a tensor.
     fn host_uses(&self, elements: &HostElements<'_>, writes: bool) {
-        let HostElements { address, element, sizes, strides } = *elements;
-        if self.is_pinned(address) {
-            let axis = |(size, stride): (&i64, &i64)| {
-                (u64::try_from(*size).unwrap_or(0), stride.saturating_mul(element as i64))
-            };
-            let axes = sizes.iter().zip(strides).map(axis);
-            let access = MemoryAccess::strided(Intent::Read, address as u64, element as u64, axes);
-            let it = Use::new(writes, Pattern::of(&access));
+        if self.is_pinned(elements.address) {
+            let it = Use::new(writes, pattern_of(elements));
             self.tell(|checker| checker.host_uses("work of the processor", &it));
+        }
+    }
+
+    /// An operation of the calling thread begins that uses tensors, and may consist of many calls. One that begins
+    /// within another one is a part of it.
+    pub fn begin_operation(&self, name: &str, tensors: &[DeclaredTensor<'_>]) {
+        let memory = || tensors.iter().map(|it| scope::extent(&it.used().pattern)).collect();
+        if scope::begin(name, memory) {
+            self.operation(name, tensors);
+        }
+    }
+
+    /// The newest operation of the calling thread ends, and has written tensors. Those that lie in memory of the
+    /// beginning are left out.
+    pub fn end_operation(&self, tensors: &[DeclaredTensor<'_>]) {
+        let Some((name, memory)) = scope::end() else { return };
+        let is_new = |it: &&DeclaredTensor<'_>| {
+            let (start, end) = scope::extent(&it.used().pattern);
+            !memory.iter().any(|(first, last)| start < *last && *first < end)
+        };
+        let new: Vec<DeclaredTensor<'_>> = tensors.iter().filter(is_new).copied().collect();
+        self.operation(&name, &new);
+    }
+
+    fn operation(&self, name: &str, tensors: &[DeclaredTensor<'_>]) {
+        let mut streams: Vec<StreamRef> = Vec::new();
+        for stream in tensors.iter().filter_map(|it| it.stream) {
+            if !streams.contains(&stream) {
+                streams.push(stream);
+            }
+        }
+        for stream in &streams {
+            let own = tensors.iter().filter(|it| it.stream == Some(*stream));
+            let uses = own.map(DeclaredTensor::used).collect();
+            self.tell(|checker| {
+                checker.queued(*stream, name, Some(uses));
+            });
+        }
+        // Beside tensors of devices, nobody knows whether the host or a stream uses one of the CPU.
+        if streams.is_empty() {
+            let pinned = tensors.iter().filter(|it| self.is_pinned(it.elements.address));
+            for it in pinned {
+                self.tell(|checker| checker.host_uses(name, &it.used()));
+            }
         }
     }
 

@@ -17,6 +17,7 @@
 
 #include <sconce/c/library.h>
 #include <sconce/c/stream.h>
+#include <sconce/c/tensor.h>
 
 /**
  * What the sanitizer does with a report.
@@ -210,6 +211,35 @@ sconce_status sconce_sanitizer_declare_launch(const struct sconce_sanitizer_rang
 sconce_status sconce_sanitizer_host_access(const struct sconce_sanitizer_range *ranges,
                                            size_t count,
                                            const char *name);
+
+/**
+ * Declares an operation on tensors that begins now, and that `sconce_sanitizer_end_operation` ends on the same thread.
+ * It may consist of many calls and launches. Kernels that the thread launches meanwhile are a part of it, so they do
+ * not count as unknown. An operation within another one is a part of that one: what it passes is not looked at.
+ *
+ * Tensors of devices are used on the thread's current streams of the devices. If all tensors are on the CPU, the host
+ * uses those that lie in pinned memory. Does nothing without the sanitizer.
+ *
+ * - `name`: what reports call it.
+ * - `reads`, `read_count`: tensors that it reads. Undefined ones are left out.
+ * - `writes`, `write_count`: tensors that it writes, and may read. Undefined ones are left out.
+ * - Errors: after an error there is no operation to end.
+ */
+sconce_status sconce_sanitizer_begin_operation(const char *name,
+                                               struct sconce_tensor *const *reads,
+                                               size_t read_count,
+                                               struct sconce_tensor *const *writes,
+                                               size_t write_count);
+
+/**
+ * Ends the operation that the calling thread began last. Does nothing if there is none.
+ *
+ * - `results`, `result_count`: tensors that the operation has made and written, on the streams that are current now.
+ *   Undefined ones are left out, and so are those that lie in memory of the tensors that it began with.
+ * - Errors: the operation has ended also after an error.
+ */
+sconce_status sconce_sanitizer_end_operation(struct sconce_tensor *const *results,
+                                             size_t result_count);
 
 /**
  * Begins or ends to keep what `sconce_sanitizer_save_page` draws. `SCONCE_SANITIZER_PAGE` begins it with the library,

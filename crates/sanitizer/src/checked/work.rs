@@ -321,7 +321,7 @@ impl Modules for CheckedDriver {
     ) -> Result<bool> {
         let known = self.kernels.lock().get(&kernel).map(|(name, _)| name.clone());
         let name = known.unwrap_or_else(|| "kernel".to_owned());
-        let declared = crate::take_declared();
+        let declared = crate::scope::take_launch();
         self.sanitizer.queue(stream, &name, declared, || {
             self.inner.kernel_launch_values(kernel, config, values, stream, asks_captured)
         })
