@@ -35,6 +35,6 @@ pub fn call(name: &str, overload: &str, values: Vec<Value>) -> Result<Vec<Value>
         let operator = Resolved::new(name, overload);
         return call::call(&operator, &*operator.kept()?, values);
     };
-    let mut arguments = Arguments(call::complete(&operation.schema, values)?);
-    (operation.function)(&mut arguments).map_err(|error| error.within(name))
+    let arguments = Arguments(call::complete(&operation.schema, values)?);
+    operation.run(arguments).map_err(|error| error.within(name))
 }

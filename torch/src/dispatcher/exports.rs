@@ -22,8 +22,8 @@ unsafe fn run(operation: &Operation, stack: *mut u64) -> Result<()> {
     let stack = unsafe { std::slice::from_raw_parts_mut(stack, length) };
     // SAFETY: the stack of a call begins with the words of its arguments. From here on the values own what they did.
     let values = unsafe { values_of(stack, &schema.arguments) }?;
-    let mut arguments = Arguments(for_arguments(values, &schema.arguments)?);
-    let results = (operation.function)(&mut arguments)?;
+    let arguments = Arguments(for_arguments(values, &schema.arguments)?);
+    let results = operation.run(arguments)?;
     word::write(words_of(results, &schema.results)?, stack);
     Ok(())
 }

@@ -3,14 +3,18 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::arguments::Arguments;
 use super::operations::algebra::{attention, linear, products};
 use super::operations::{
     complex, copies, core, elementwise, files, indexing, lines, making, random, reductions,
     resampling, scalars, special, transforms, views,
 };
 use super::results::Function;
+use crate::error::Result;
 use crate::registry::parser::parse;
 use crate::registry::schema::Schema;
+use crate::registry::uses::DeclaredCall;
+use crate::registry::value::Value;
 
 /// An operation.
 pub struct Operation {
@@ -18,6 +22,16 @@ pub struct Operation {
     pub schema: Schema,
     /// What it does.
     pub function: Function,
+}
+
+impl Operation {
+    /// Does it, declared to the sanitizer.
+    pub fn run(&self, mut arguments: Arguments) -> Result<Vec<Value>> {
+        let call = DeclaredCall::with_values(&self.schema, &arguments.0);
+        let results = (self.function)(&mut arguments)?;
+        call.end_with_values(&results);
+        Ok(results)
+    }
 }
 
 /// The options that most functions which make a tensor end with.

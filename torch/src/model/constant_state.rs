@@ -196,6 +196,12 @@ impl ConstantState {
         self.sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Adds the values that runs read, as far as they are known.
+    pub(super) fn add_values(&self, into: &mut Vec<TensorHandle>) {
+        let sets = self.lock();
+        into.extend(sets.all.iter().filter_map(|constant| sets.value(false, *constant)));
+    }
+
     /// Notes whether runs may read the active set, after it has changed.
     pub(super) fn changed(&self, sets: &Sets) {
         self.is_incomplete.store(!sets.active.missing.is_empty(), Relaxed);

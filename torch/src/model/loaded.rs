@@ -24,6 +24,7 @@ use crate::package::constants::constants;
 use crate::package::packaged::{
     Extracted, GeneratedSource, NamedOperators, PackagedModel, operators_beside, source_beside,
 };
+use crate::sconce::declared::{DeclaredOperation, UsedTensors};
 use crate::sconce::operations::laid_out;
 use crate::sconce::properties::strides_of;
 use crate::sconce::tensor::TensorHandle;
@@ -39,6 +40,8 @@ pub struct Model {
     pub(super) container: RwLock<Container>,
     /// What the model is.
     pub description: Description,
+    /// What reports call it: the name of its file.
+    name: String,
     /// Sconce's device of the model.
     pub device: i32,
     /// Keys and values of the package's metadata.
@@ -77,6 +80,10 @@ pub struct ModelChoice<'a> {
     pub name: Option<&'a str>,
 }
 
+fn name_of(path: &Path) -> String {
+    format!("model {}", path.file_name().unwrap_or(path.as_os_str()).display())
+}
+
 impl Model {
     /// Loads a package, or a bare shared library.
     pub fn load(path: &Path, choice: ModelChoice<'_>) -> Result<Model> {
@@ -89,6 +96,7 @@ impl Model {
             let mut model =
                 Model::open(files, source.as_ref(), operators, BTreeMap::new(), choice)?;
             model.constants.list_library_memory();
+            model.name = name_of(&path);
             return Ok(model);
         }
         let mut package = PackagedModel::open(path, choice.name)?;
@@ -114,6 +122,7 @@ impl Model {
             Error { status, message }.within(&path.display().to_string())
         })?;
         model.constants.list_library_memory();
+        model.name = name_of(path);
         model.files = extracted;
         Ok(model)
     }
@@ -159,6 +168,7 @@ impl Model {
             constants: ConstantState::new(&description.constants, own, has_constants),
             has_constants,
             description,
+            name: String::new(),
             device,
             metadata,
             graphs: Mutex::new(Graphs::default()),
@@ -288,12 +298,21 @@ impl Model {
         }
         let mut given: Vec<TensorHandle> = owned.into_iter().map(Tensor::into_handle).collect();
         let mut returned = vec![std::ptr::null_mut(); self.description.outputs.len()];
+        let operation = DeclaredOperation::begin(&self.name, || {
+            let mut reads = inputs.to_vec();
+            self.constants.add_values(&mut reads);
+            Ok(UsedTensors { reads, writes: Vec::new() })
+        });
         // SAFETY: there are as many inputs and outputs as the model has; `call` holds the lock that its shapes need.
         let result =
             unsafe { container.run(&mut given, &mut returned, stream, self.operators_address()) };
         let returned = RunHandles::new(returned);
         result?;
-        returned.outputs(inputs, &self.constants)
+        let outputs = returned.outputs(inputs, &self.constants)?;
+        if let Some(operation) = operation {
+            operation.end_with(&outputs.iter().map(Tensor::handle).collect::<Vec<_>>());
+        }
+        Ok(outputs)
     }
 }
 

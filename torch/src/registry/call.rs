@@ -5,6 +5,7 @@
 use super::resolved::{FoundOnce, Resolved};
 use super::schema::Schema;
 use super::table::{self, Found, Place};
+use super::uses::DeclaredCall;
 use super::value::{Value, for_arguments};
 use super::word::{self, first_tensor_of, values_of, words_of};
 use crate::abi::tensors::{device_of_tensor, is_defined};
@@ -88,7 +89,12 @@ pub unsafe fn call_words(name: &str, overload: &str, stack: *mut u64) -> Result<
 
 fn run(found: &Found, stack: &mut [u64]) -> Result<()> {
     let (arguments, results) = (found.schema.arguments.len(), found.schema.results.len());
+    // SAFETY: the stack has the words of the schema's arguments.
+    let call = unsafe { DeclaredCall::with_words(&found.schema, stack) };
     // SAFETY: the kernel was registered for this schema, whose words the stack has.
     let called = unsafe { call_boxed(found.function, stack, arguments, results) };
-    called.map_err(|error| error.within(&found.schema.name))
+    called.map_err(|error| error.within(&found.schema.name))?;
+    // SAFETY: the kernel has written a word of each result.
+    unsafe { call.end_with_words(stack) };
+    Ok(())
 }

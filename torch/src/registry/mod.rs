@@ -12,6 +12,7 @@
 //! | `resolved` | operators that were found, kept for further calls |
 //! | `exports` | the functions that static initialisers call |
 //! | `call` | calls of operators |
+//! | `uses` | what operators read and write, for the sanitizer |
 
 pub mod call;
 pub mod defaults;
@@ -20,5 +21,6 @@ pub mod parser;
 pub mod resolved;
 pub mod schema;
 pub mod table;
+pub mod uses;
 pub mod value;
 pub mod word;

@@ -43,6 +43,15 @@ impl Value {
         }
     }
 
+    /// All tensors in it.
+    pub fn tensors_into(&self, into: &mut Vec<TensorHandle>) {
+        match self {
+            Value::Tensor(tensor) => into.push(tensor.handle()),
+            Value::List(values) => values.iter().for_each(|value| value.tensors_into(into)),
+            _ => {}
+        }
+    }
+
     /// A second value of the same, if it is a number or `None`: these own nothing.
     fn again(&self) -> Option<Value> {
         Some(match *self {

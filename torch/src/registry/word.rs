@@ -208,27 +208,59 @@ pub fn write(words: Vec<Word<'_>>, stack: &mut [u64]) {
     }
 }
 
-/// The first tensor within a word, which goes on owning it.
+/// Calls `visit` with the tensors within a word, which goes on owning them, until it returns true.
 ///
 /// # Safety
 /// The bits are a word of the type.
-pub unsafe fn first_tensor_of(bits: u64, kind: &Type) -> Option<TensorHandle> {
+unsafe fn visit_tensors(
+    bits: u64,
+    kind: &Type,
+    visit: &mut dyn FnMut(TensorHandle) -> bool,
+) -> bool {
     match kind {
-        Type::Tensor => Some(bits as TensorHandle),
+        Type::Tensor => visit(bits as TensorHandle),
         Type::Optional(inner) if bits != 0 => {
             // SAFETY: a word of an optional type that is not 0 is the address of one.
             let of_inner = unsafe { (bits as *const u64).read() };
             // SAFETY: what was read is a word of the inner type.
-            unsafe { first_tensor_of(of_inner, inner) }
+            unsafe { visit_tensors(of_inner, inner, visit) }
         }
         Type::List(inner, _) if bits != 0 => {
             // SAFETY: a word of this type that is not 0 is the address of a boxed list.
             let list = unsafe { &*(bits as *const List) };
             // SAFETY: the list's entries are words of the inner type.
-            list.iter().find_map(|&bits| unsafe { first_tensor_of(bits, inner) })
+            list.iter().any(|&bits| unsafe { visit_tensors(bits, inner, visit) })
         }
-        _ => None,
+        _ => false,
     }
+}
+
+/// The first tensor within a word, which goes on owning it.
+///
+/// # Safety
+/// The bits are a word of the type.
+pub unsafe fn first_tensor_of(bits: u64, kind: &Type) -> Option<TensorHandle> {
+    let mut first = None;
+    let mut visit = |tensor| {
+        first = Some(tensor);
+        true
+    };
+    // SAFETY: the bits are a word of the type, which this function demands.
+    unsafe { visit_tensors(bits, kind, &mut visit) };
+    first
+}
+
+/// Adds all tensors within a word, which goes on owning them.
+///
+/// # Safety
+/// The bits are a word of the type.
+pub unsafe fn tensors_of(bits: u64, kind: &Type, into: &mut Vec<TensorHandle>) {
+    let mut visit = |tensor| {
+        into.push(tensor);
+        false
+    };
+    // SAFETY: the bits are a word of the type, which this function demands.
+    unsafe { visit_tensors(bits, kind, &mut visit) };
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! | `values` | numbers and options as the API takes them |
 //! | `tensor` | a tensor that is released when it goes |
 //! | `properties` | what a tensor is: sizes, strides, type, device, memory |
+//! | `declared` | operations that are declared to the sanitizer |
 //! | `event` | an event that is destroyed when it goes |
 //! | `generator` | a generator of random numbers |
 //! | `operations` | operations on tensors |
@@ -12,6 +13,7 @@
 //! | `products` | products of matrices |
 //! | `precision` | whether products use TF32 |
 
+pub mod declared;
 mod event;
 pub mod generator;
 pub mod operations;
