@@ -188,6 +188,11 @@ impl Checker {
         self.unknown
     }
 
+    /// Kernels that nobody has seen may have written what has been allocated so far.
+    pub(crate) fn may_write_elsewhere(&mut self) {
+        self.last_unknown = self.operations + 1;
+    }
+
     /// How many operations there were.
     pub(crate) fn operations(&self) -> u64 {
         self.operations

@@ -61,7 +61,7 @@ use sconce_driver::{Driver, HostElements, PointerKind, StreamRef};
 use sconce_sim::{Intent, MemoryAccess};
 
 use checked::CheckedDriver;
-use checker::{Checker, Told, Use};
+use checker::{Checker, Reading, Told, Use};
 use meetings::Meetings;
 use pattern::Pattern;
 pub use report::{FindingKind, Report, ReportedAccess};
@@ -162,7 +162,8 @@ pub struct DeclaredTensor<'a> {
 
 impl DeclaredTensor<'_> {
     fn used(&self) -> Use {
-        Use::new(self.writes, pattern_of(&self.elements))
+        // What a schema says is read need not be read to the last byte, so it may be partly unwritten.
+        Use { reading: Reading::None, ..Use::new(self.writes, pattern_of(&self.elements)) }
     }
 }
 
@@ -381,6 +382,7 @@ impl Sanitizer {
     /// beginning are left out.
     pub fn end_operation(&self, tensors: &[DeclaredTensor<'_>]) {
         let Some((name, memory)) = scope::end() else { return };
+        self.tell(Checker::may_write_elsewhere);
         let is_new = |it: &&DeclaredTensor<'_>| {
             let (start, end) = scope::extent(&it.used().pattern);
             !memory.iter().any(|(first, last)| start < *last && *first < end)

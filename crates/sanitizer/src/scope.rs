@@ -31,7 +31,12 @@ pub(crate) fn declare_launch(uses: Option<Vec<Use>>) {
 /// What a kernel of the program uses that is launched now. One within an operation uses what the operation does.
 pub(crate) fn take_launch() -> Option<Vec<Use>> {
     let declared = LAUNCH.with(|launch| launch.borrow_mut().take());
-    declared.or_else(|| OPERATION.with(|it| it.borrow().depth > 0).then(Vec::new))
+    declared.or_else(|| is_open().then(Vec::new))
+}
+
+/// Whether the thread is within an operation.
+pub(crate) fn is_open() -> bool {
+    OPERATION.with(|operation| operation.borrow().depth > 0)
 }
 
 /// An operation begins. Whether it is not a part of another one.

@@ -13,7 +13,7 @@ use sconce_driver::{
 use sconce_sim::{Intent, declared};
 
 use super::{CheckedDriver, pass_on};
-use crate::checker::{Reading, Told, Use};
+use crate::checker::{Checker, Reading, Told, Use};
 use crate::pattern::Pattern;
 use crate::pending::{Awaited, HOST_FUNCTION};
 
@@ -322,6 +322,9 @@ impl Modules for CheckedDriver {
         let known = self.kernels.lock().get(&kernel).map(|(name, _)| name.clone());
         let name = known.unwrap_or_else(|| "kernel".to_owned());
         let declared = crate::scope::take_launch();
+        if crate::scope::is_open() {
+            self.sanitizer.tell(Checker::may_write_elsewhere);
+        }
         self.sanitizer.queue(stream, &name, declared, || {
             self.inner.kernel_launch_values(kernel, config, values, stream, asks_captured)
         })
