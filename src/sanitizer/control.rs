@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
 
 use sconce_base::error::{Error, Result, Status};
-use sconce_runtime::context::{opened, runtime};
+use sconce_runtime::context::{opened, refuse_forked_child, runtime};
 use sconce_sanitizer::{Callback, Report, Sanitizer, sanitizer};
 
 use crate::{backends, guard, guard_value, sconce_status, string};
@@ -34,6 +34,7 @@ fn is_absent(remedy: &str) -> Error {
 }
 
 pub(super) fn open_sanitizer() -> Result<&'static Sanitizer> {
+    refuse_forked_child()?;
     sanitizer().ok_or_else(|| {
         is_absent("set SCONCE_SANITIZER=report, or call sconce_sanitizer_enable before the first call that needs a \
              device")
@@ -59,6 +60,7 @@ pub extern "C" fn sconce_sanitizer_enable(mode: i32) -> sconce_status {
                 "mode is {mode}; pass SCONCE_SANITIZER_REPORT or SCONCE_SANITIZER_ABORT"
             )));
         }
+        refuse_forked_child()?;
         match sanitizer() {
             Some(sanitizer) => sanitizer.set_enabled(true),
             None if opened().is_some() => {

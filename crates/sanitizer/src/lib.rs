@@ -88,8 +88,11 @@ pub struct Sanitizer {
 
 static SANITIZER: OnceCell<rank::SanitizerKernels, Arc<Sanitizer>> = OnceCell::new();
 
-/// The sanitizer, if the backend was opened with it.
+/// The sanitizer, if the backend was opened with it. None in a forked child, where a lock may be held for ever.
 pub fn sanitizer() -> Option<&'static Sanitizer> {
+    if process::in_child() {
+        return None;
+    }
     SANITIZER.get().map(|sanitizer| &**sanitizer)
 }
 

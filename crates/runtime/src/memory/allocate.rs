@@ -225,7 +225,7 @@ pub fn base_of(address: usize) -> Result<(usize, usize)> {
     Ok(segment.paged.then(of_pages).flatten().unwrap_or(of_segment))
 }
 
-/// The bytes that may be used of the block that starts at an address.
+/// The bytes that may be used of the block that starts at an address: all, unless what was not asked for is guarded.
 pub fn usable_bytes(address: usize) -> Result<usize> {
     runtime()?;
     if let Some((base, bytes, _)) = uncached::find(address)
@@ -234,7 +234,10 @@ pub fn usable_bytes(address: usize) -> Result<usize> {
         return Ok(bytes);
     }
     match live_blocks::live(address)? {
-        (_, block, _) if block.address == address as u64 => Ok(block.bytes as usize),
+        (_, block, _) if block.address == address as u64 => match history::guard_bytes() {
+            0 => Ok(block.bytes as usize),
+            _ => Ok(block.requested as usize),
+        },
         _ => Err(live_blocks::refusal(address)),
     }
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sconce_base::error::Result;
 use sconce_base::lock::{Mutex, OnceCell, rank};
 use sconce_base::types::{DeviceIndex, DevicePtr};
-use sconce_driver::{Driver, HostRange, RelaxedCapture, StreamHandle, StreamRef};
+use sconce_driver::{CaptureStatus, Driver, HostRange, RelaxedCapture, StreamHandle, StreamRef};
 
 use super::CheckedDriver;
 use crate::checker::Overwritten;
@@ -117,7 +117,11 @@ impl Guards {
     fn take_slot(&self, driver: &dyn Driver, device: DeviceIndex) -> Option<(usize, HostRange)> {
         let slots = self.slots(driver, device)?;
         let slot = self.state.lock().free_slots.pop()?;
-        Some((slot, HostRange::of_static(self.slot(slots, slot))))
+        // A copy that never runs, as on a device that has failed, finds nothing.
+        let guard = u64::from_ne_bytes([GUARD; size_of::<u64>()]);
+        let words = self.slot(slots, slot);
+        words.iter().for_each(|word| word.store(guard, Ordering::Relaxed));
+        Some((slot, HostRange::of_static(words)))
     }
 
     /// The bytes of a slot that differ from the guard's: the first one, and how many lie from it to the last one.
@@ -145,6 +149,12 @@ impl CheckedDriver {
         is_default || self.sanitizer.checker.lock().knows_stream(stream)
     }
 
+    /// Whether a stream takes work that is no part of a capture: other code may have begun one.
+    fn runs(&self, stream: StreamRef) -> bool {
+        let status = self.inner.stream_capture_status(stream);
+        status.is_ok_and(|status| status == CaptureStatus::None)
+    }
+
     /// Fills the zone behind a block that is handed out.
     pub(super) fn guard(&self, stream: StreamRef, block: DevicePtr, bytes: usize) {
         if !self.guards_blocks() || !self.is_ours(stream) {
@@ -153,8 +163,9 @@ impl CheckedDriver {
         let start = block.0 + bytes as u64;
         let bytes = bytes.next_multiple_of(UNIT) - bytes + self.guards.bytes;
         let captures = self.guards.captures.lock();
-        let is_filled =
-            *captures == 0 && self.inner.fill_async(DevicePtr(start), GUARD, bytes, stream).is_ok();
+        let is_filled = *captures == 0
+            && self.runs(stream)
+            && self.inner.fill_async(DevicePtr(start), GUARD, bytes, stream).is_ok();
         drop(captures);
         let mut state = self.guards.state.lock();
         if is_filled {
@@ -177,12 +188,13 @@ impl CheckedDriver {
         let slot = self.guards.take_slot(self.inner, stream.device);
         let found = self.sanitizer.checker.lock().overwritten(stream, block.0);
         let captures = self.guards.captures.lock();
-        let is_read = *captures == 0
+        let runs = *captures == 0 && self.runs(stream);
+        let is_read = runs
             && slot.is_some_and(|(_, range)| {
                 let to = range.part(0, zone.bytes).raw();
                 self.inner.copy_async(to, DevicePtr(zone.start).into(), zone.bytes, stream).is_ok()
             });
-        if *captures == 0 {
+        if runs {
             let _ = self.inner.fill_async(block, FREED, bytes, stream);
         }
         drop(captures);

@@ -125,7 +125,11 @@ impl VirtualMemory for CheckedDriver {
     ) -> Result<()> {
         self.sanitizer
             .note(|checker| checker.mapped(ptr.0, bytes as u64, handle.native(), offset as u64));
-        self.inner.virtual_map(ptr, bytes, handle, offset)
+        let mapped = self.inner.virtual_map(ptr, bytes, handle, offset);
+        if mapped.is_err() {
+            self.sanitizer.note(|checker| checker.unmapped(ptr.0, bytes as u64));
+        }
+        mapped
     }
 
     fn virtual_unmap(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
