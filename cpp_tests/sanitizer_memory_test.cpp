@@ -17,7 +17,6 @@ using support::status_or_ok;
 
 class SanitizerMemoryTest : public ::testing::Test {
  protected:
-  void SetUp() override { SCONCE_NEED_SIMULATOR(); }
   void TearDown() override {
     settle();
     empty_cache();
@@ -27,13 +26,27 @@ class SanitizerMemoryTest : public ::testing::Test {
 /// Writes one byte through a kernel of which the sanitizer knows nothing.
 void poke(const void* address, std::int64_t offset, const CUDAStream& stream) {
   namespace sim = sconce::simulator;
-  sim::register_kernel<std::uint8_t*, std::int64_t>(
-      "poke", [](const sim::Thread&, sim::DevicePointer<std::uint8_t> to, std::int64_t index) {
-        to[index] = 7;
-      });
-  static const Module module = Module::load(
-      ".version 8.0\n.target sm_75\n.address_size 64\n"
-      ".visible .entry poke(.param .u64 to, .param .u64 index) { ret; }");
+  if (sconce::active_backend() == sconce::Backend::Sim) {
+    sim::register_kernel<std::uint8_t*, std::int64_t>(
+        "poke", [](const sim::Thread&, sim::DevicePointer<std::uint8_t> to, std::int64_t index) {
+          to[index] = 7;
+        });
+  }
+  static const Module module = Module::load(R"(.version 7.5
+.target sm_75
+.address_size 64
+.visible .entry poke(.param .u64 to, .param .u64 index) {
+  .reg .b64 %rd<5>;
+  .reg .b16 %rs<2>;
+  ld.param.u64 %rd1, [to];
+  ld.param.u64 %rd2, [index];
+  cvta.to.global.u64 %rd3, %rd1;
+  add.s64 %rd4, %rd3, %rd2;
+  mov.u16 %rs1, 7;
+  st.global.u8 [%rd4], %rs1;
+  ret;
+}
+)");
   const auto kernel = module.kernel("poke");
   LaunchConfig config{Dim3(1), Dim3(1)};
   config.stream = stream;
@@ -117,6 +130,7 @@ INSTANTIATE_TEST_SUITE_P(Work, SanitizerOutsideTest, ::testing::ValuesIn(kOutsid
 
 /// Memory that the driver has taken back, and each kind of work that uses it all the same.
 TEST_P(SanitizerOutsideTest, WorkOnMemoryThatWasGivenBackIsRefused) {
+  SCONCE_NEED_SIMULATOR();
   const CUDAStream stream = getCurrentCUDAStream();
   constexpr std::size_t kBytes = 32U << 20U;
   DeviceBuffer gone(kBytes, stream);
@@ -146,6 +160,7 @@ TEST_P(SanitizerOutsideTest, WorkOnMemoryThatWasGivenBackIsRefused) {
 }
 
 TEST_F(SanitizerMemoryTest, BytesThatNobodyHasWrittenAreNotRead) {
+  SCONCE_NEED_SIMULATOR();
   DeviceBuffer block(1024);
   settle();
   const Scope scope;
@@ -159,6 +174,7 @@ TEST_F(SanitizerMemoryTest, BytesThatNobodyHasWrittenAreNotRead) {
 }
 
 TEST_F(SanitizerMemoryTest, AnOperandOfAnOperatorIsWrittenFirst) {
+  SCONCE_NEED_SIMULATOR();
   const Tensor empty = sconce::empty({64});
   const Tensor zeros = sconce::zeros({64});
   settle();
