@@ -392,4 +392,28 @@ TEST_F(GraphTest, TheCapturingGraphIsKnownToItsThread) {
   capture.end();
 }
 
+/// On a GPU the question for a stream's id ends the capture of the stream. Memory that was freed
+/// while a stream of the program uses it waits for a call that names the stream: here, an
+/// allocation in the capture.
+TEST_F(GraphTest, AStreamThatIsCapturedIsNotAskedForItsId) {
+  SCONCE_NEED_SIMULATOR();
+  const sconce::simulator::ExternalStream simulated(/*non_blocking=*/true);
+  const auto stream = getStreamFromExternal(simulated.get());
+  DeviceBuffer used(1024);
+  used.record_stream(stream);
+  used.reset();
+  CUDAGraph graph;
+  {
+    const CUDAStreamGuard guard(stream);
+    graph.capture_begin();
+    sconce::simulator::reset_call_counts();
+    const DeviceBuffer inside(1024, stream);
+    EXPECT_EQ(sconce::simulator::call_count("stream_id"), 0);
+    graph.capture_end();
+  }
+  sconce::simulator::reset_call_counts();
+  const DeviceBuffer behind(1024, stream);
+  EXPECT_GE(sconce::simulator::call_count("stream_id"), 1);
+}
+
 }  // namespace

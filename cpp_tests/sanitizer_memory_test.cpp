@@ -15,11 +15,12 @@ using sconce::sanitizer::Scope;
 using support::settle;
 using support::status_or_ok;
 
-class SanitizerMemoryTest : public ::testing::Test {
+class SanitizerMemoryTest : public support::DeviceFixture {
  protected:
   void TearDown() override {
     settle();
     empty_cache();
+    DeviceFixture::TearDown();
   }
 };
 

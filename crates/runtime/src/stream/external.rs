@@ -44,7 +44,7 @@ pub fn from_external(handle: StreamHandle, index: i32) -> Result<Stream> {
 }
 
 /// Notes which stream a handle names. The running call must name the handle: unless the library owns the
-/// stream, this reads the driver's id of the stream.
+/// stream, this reads the driver's id of the stream. Not while it is captured: the driver would end the capture.
 pub fn name(runtime: &Runtime, stream: StreamRef) -> Named {
     let handle = stream.handle;
     if handle == StreamHandle::DEFAULT {
@@ -65,7 +65,7 @@ pub fn name(runtime: &Runtime, stream: StreamRef) -> Named {
     };
     let maker = match is_own {
         true => Maker::LIBRARY,
-        false => Maker::program(runtime.driver().stream_id(stream).ok().flatten()),
+        false => makers::of_program(runtime, stream, known),
     };
     // An unknown id does not contradict the one that was known before.
     if known.is_none_or(|known| known != maker && maker != Maker::UNKNOWN) {

@@ -13,6 +13,7 @@ use sconce_base::lock::{RwLock, rank};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{StreamHandle, StreamRef};
 
+use super::captures::is_in_known_capture;
 use super::maker::{Maker, Named};
 use crate::context::Runtime;
 
@@ -44,6 +45,15 @@ pub(super) fn announced(device: DeviceIndex, native: usize) -> Option<StreamHand
 /// thread.
 #[cold]
 pub(super) fn of_thread(runtime: &Runtime, stream: StreamRef) -> Maker {
+    of_program(runtime, stream, None)
+}
+
+/// The owner of a stream of the program. A captured stream is still the one that it was at the beginning of the capture,
+/// which named it: the driver takes the question for its id as work that a capture does not allow, and ends the capture.
+pub(super) fn of_program(runtime: &Runtime, stream: StreamRef, known: Option<Maker>) -> Maker {
+    if is_in_known_capture(runtime, stream).unwrap_or(true) {
+        return known.unwrap_or(Maker::UNKNOWN);
+    }
     Maker::program(runtime.driver().stream_id(stream).ok().flatten())
 }
 
