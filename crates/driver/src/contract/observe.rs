@@ -65,7 +65,7 @@ pub trait Observe: Send + Sync {
     fn guard_bytes(&self) -> usize {
         0
     }
-    /// Bytes of freed blocks of each stream that are not handed out again, but for want of memory.
+    /// Bytes of freed blocks of each stream that are not handed out again, unless memory is missing.
     fn quarantine_bytes(&self) -> usize {
         0
     }
