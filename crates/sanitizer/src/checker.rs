@@ -349,10 +349,7 @@ impl Checker {
                     gone.get_or_insert(address);
                     (FindingKind::UseAfterFree, Some((by, true)), None)
                 }
-                Trouble::Freed(block) => {
-                    let first = block.freed.as_ref().map(|freed| (Arc::clone(&freed.by), true));
-                    (FindingKind::UseAfterFree, first, Some(block))
-                }
+                Trouble::Freed(block) => (FindingKind::UseAfterFree, block.freed_by(), Some(block)),
                 Trouble::Outside(block) => (FindingKind::OutOfBounds, None, block),
             };
             let second = (Arc::clone(by), it.writes);
@@ -364,7 +361,7 @@ impl Checker {
 
     /// Reports reads of bytes that nobody has written, and notes what is written.
     fn reads_written(&mut self, uses: &[Use], by: &Arc<Operation>) {
-        let Some(unwritten) = &mut self.unwritten else { return };
+        let Some(unwritten) = &self.unwritten else { return };
         let mut found = Vec::new();
         for it in uses.iter().filter(|it| it.reading == Reading::Uses) {
             let first = |(part, delta): (Pattern, u64)| {
@@ -373,9 +370,7 @@ impl Checker {
             found.extend(self.shadow.places(&it.pattern).into_iter().find_map(first));
         }
         for it in uses.iter().filter(|it| it.writes) {
-            for (part, _) in self.shadow.places(&it.pattern) {
-                unwritten.remove(&part);
-            }
+            self.written(&it.pattern);
         }
         for (address, bytes) in found {
             let Some(block) = self.shadow.block_at(address) else { continue };
@@ -424,8 +419,12 @@ impl Checker {
 
     /// Nothing more is known of who writes a piece of memory: others may.
     pub(crate) fn shared(&mut self, address: u64, bytes: u64) {
+        self.written(&Pattern::range(address, bytes));
+    }
+
+    fn written(&mut self, pattern: &Pattern) {
         if let Some(unwritten) = &mut self.unwritten {
-            for (part, _) in self.shadow.places(&Pattern::range(address, bytes)) {
+            for (part, _) in self.shadow.places(pattern) {
                 unwritten.remove(&part);
             }
         }
@@ -476,7 +475,7 @@ impl Checker {
         block: Arc<Block>,
         second: (Arc<Operation>, bool),
     ) {
-        let first = block.freed.as_ref().map(|freed| (Arc::clone(&freed.by), true));
+        let first = block.freed_by();
         let finding = Finding { kind, address, bytes, first, second, block: Some(block) };
         self.report(finding);
     }

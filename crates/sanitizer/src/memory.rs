@@ -45,6 +45,13 @@ pub(crate) struct Freed {
     pub(crate) before: Clock,
 }
 
+impl Block {
+    /// What freed it, as an access.
+    pub(crate) fn freed_by(&self) -> Option<(Arc<Operation>, bool)> {
+        self.freed.as_ref().map(|freed| (Arc::clone(&freed.by), true))
+    }
+}
+
 /// A piece of memory.
 #[derive(Clone, Debug, Default)]
 struct Piece {
@@ -102,7 +109,7 @@ pub(crate) struct Shadow {
     next_place: u64,
     /// Mappings that were undone last, by their addresses: those of a pool that goes to sleep are among them.
     undone: BTreeMap<u64, Mapping>,
-    /// Blocks of addresses that are asleep: by address, the bytes of the mapping, and pieces relative to its start.
+    /// Pieces with blocks of mappings that are asleep, relative to the mapping's start: by its address.
     asleep: BTreeMap<u64, Vec<(u64, Piece)>>,
 }
 

@@ -29,11 +29,12 @@ impl Unwritten {
     /// These bytes are written, or are no block's. A pattern of many runs counts as all that lies between them, so that
     /// no report is wrong.
     pub(crate) fn remove(&mut self, pattern: &Pattern) {
-        match pattern.runs(MOST_RUNS) {
-            Some(runs) if !self.ranges.is_empty() => {
-                runs.into_iter().for_each(|(start, end)| self.remove_range(start, end));
-            }
-            _ => self.remove_range(pattern.start(), pattern.end()),
+        if self.ranges.is_empty() {
+            return;
+        }
+        let all = || vec![(pattern.start(), pattern.end())];
+        for (start, end) in pattern.runs(MOST_RUNS).unwrap_or_else(all) {
+            self.remove_range(start, end);
         }
     }
 
