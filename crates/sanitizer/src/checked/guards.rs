@@ -14,7 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sconce_base::error::Result;
 use sconce_base::lock::{Mutex, OnceCell, rank};
 use sconce_base::types::{DeviceIndex, DevicePtr};
-use sconce_driver::{CaptureStatus, Driver, HostRange, RelaxedCapture, StreamHandle, StreamRef};
+use sconce_driver::{
+    CaptureStatus, Devices as _, Driver, HostRange, RelaxedCapture, StreamHandle, StreamRef,
+};
 
 use super::CheckedDriver;
 use crate::checker::Overwritten;
@@ -52,8 +54,6 @@ struct State {
     zones: BTreeMap<u64, Zone>,
     waiting: VecDeque<Waiting>,
     free_slots: Vec<usize>,
-    /// Zones that were not compared.
-    left_out: u64,
 }
 
 /// The guard zones of all blocks.
@@ -124,8 +124,11 @@ impl Guards {
         Some((slot, HostRange::of_static(words)))
     }
 
-    /// The bytes of a slot that differ from the guard's: the first one, and how many lie from it to the last one.
-    fn damage(&self, slots: &'static [AtomicU64], slot: usize, bytes: usize) -> Option<(u64, u64)> {
+    /// Gives back a slot, and returns the bytes of the copy in it that differ from the guard's: the first one, and how
+    /// many lie from it to the last one.
+    fn damage(&self, state: &mut State, slot: usize, bytes: usize) -> Option<(u64, u64)> {
+        let slots = self.slots.get().copied().flatten()?;
+        state.free_slots.push(slot);
         let words = self.slot(slots, slot).iter().map(|word| word.load(Ordering::Relaxed));
         let all: Vec<u8> = words.flat_map(u64::to_ne_bytes).take(bytes).collect();
         let first = all.iter().position(|byte| *byte != GUARD)?;
@@ -204,10 +207,8 @@ impl CheckedDriver {
             (Some((slot, _)), Some(epoch)) => {
                 state.waiting.push_back(Waiting { slot, zone, epoch, found });
             }
-            (slot, _) => {
-                state.free_slots.extend(slot.map(|(slot, _)| slot));
-                state.left_out += 1;
-            }
+            // A zone that could not be read is not checked.
+            (slot, _) => state.free_slots.extend(slot.map(|(slot, _)| slot)),
         }
     }
 
@@ -221,27 +222,28 @@ impl CheckedDriver {
 
     /// Compares the copies that the host knows to be done.
     pub(super) fn compare_zones(&self) {
-        if self.guards.bytes == 0 {
+        if self.guards.bytes == 0 || self.guards.state.lock().waiting.is_empty() {
             return;
         }
         let host = self.sanitizer.checker.lock().host().clone();
         let mut found = Vec::new();
         {
             let mut state = self.guards.state.lock();
-            let Some(slots) = self.guards.slots.get().copied().flatten() else { return };
             let (done, waiting): (VecDeque<_>, _) =
                 std::mem::take(&mut state.waiting).into_iter().partition(|it| host.knows(it.epoch));
             state.waiting = waiting;
             for Waiting { slot, zone, found: what, .. } in done {
-                let damage = self.guards.damage(slots, slot, zone.bytes);
+                let damage = self.guards.damage(&mut state, slot, zone.bytes);
                 found.extend(damage.map(|damage| (damage, zone, what)));
-                state.free_slots.push(slot);
             }
         }
-        for ((offset, bytes), zone, what) in found {
-            self.sanitizer
-                .tell(|checker| checker.found_overwritten(zone.start + offset, bytes, what));
+        for (damage, zone, what) in found {
+            self.report_damage(damage, &zone, what);
         }
+    }
+
+    fn report_damage(&self, (offset, bytes): (u64, u64), zone: &Zone, what: Overwritten) {
+        self.sanitizer.tell(|checker| checker.found_overwritten(zone.start + offset, bytes, what));
     }
 
     /// Waits for the devices of all live blocks, and compares their zones.
@@ -256,40 +258,31 @@ impl CheckedDriver {
         devices.sort_unstable();
         devices.dedup();
         for device in devices {
-            self.wait_for_device(device)?;
+            self.device_synchronize(device)?;
+            let _relaxed = RelaxedCapture::enter(self.inner)?;
             let here = zones.iter().filter(|(_, zone)| zone.stream.device == device);
             for (block, zone) in here {
                 let Some((slot, range)) = self.guards.take_slot(self.inner, device) else { break };
-                let _relaxed = RelaxedCapture::enter(self.inner)?;
                 let stream = StreamRef { device, handle: StreamHandle::DEFAULT };
                 let to = range.part(0, zone.bytes).raw();
                 let from = DevicePtr(zone.start).into();
                 let copied = self.inner.copy_async(to, from, zone.bytes, stream);
                 let copied = copied.and_then(|()| self.inner.stream_synchronize(stream));
                 let mut state = self.guards.state.lock();
-                let slots = self.guards.slots.get().copied().flatten();
-                let damage = slots.and_then(|slots| self.guards.damage(slots, slot, zone.bytes));
-                state.free_slots.push(slot);
+                let damage = self.guards.damage(&mut state, slot, zone.bytes);
                 // Reported once.
                 if damage.is_some() {
                     state.zones.remove(block);
                 }
                 drop(state);
                 copied?;
-                if let Some((offset, bytes)) = damage {
+                if let Some(damage) = damage {
                     let what = self.sanitizer.checker.lock().overwritten(zone.stream, *block);
-                    self.sanitizer.tell(|checker| {
-                        checker.found_overwritten(zone.start + offset, bytes, what)
-                    });
+                    self.report_damage(damage, zone, what);
                 }
             }
         }
         Ok(())
-    }
-
-    fn wait_for_device(&self, device: DeviceIndex) -> Result<()> {
-        use sconce_driver::Devices as _;
-        self.device_synchronize(device)
     }
 }
 
