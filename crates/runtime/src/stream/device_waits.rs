@@ -8,13 +8,16 @@
 
 use std::time::{Duration, Instant};
 
+use sconce_base::announcements::await_others;
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::sync::shared_static;
 use sconce_base::thread_state;
 use sconce_base::types::DeviceIndex;
+use sconce_driver::CaptureMode;
 
 use super::captures::is_under_known_capture;
+use super::known_captures::{count_capture, uncount_capture};
 use crate::context::Runtime;
 
 /// How long the beginning of a capture waits for a wait.
@@ -67,5 +70,33 @@ impl Drop for DeviceWait {
 pub(super) fn let_through(device: DeviceIndex) {
     while WAITS[device].under_way.lock().iter().any(|wait| wait.since.elapsed() < PATIENCE) {
         std::thread::sleep(PAUSE);
+    }
+}
+
+/// A capture of this library, known until this is dropped.
+pub struct NotedCapture {
+    device: DeviceIndex,
+    /// It forbids calls to other threads.
+    holds_back: bool,
+}
+
+impl NotedCapture {
+    /// Notes a capture that is about to begin on a stream of a device. Waits for what other threads are about to ask of
+    /// the driver and that would not survive the capture, or that the capture would not survive.
+    pub fn new(device: DeviceIndex, mode: CaptureMode) -> NotedCapture {
+        let holds_back = mode == CaptureMode::Global;
+        count_capture(device, holds_back);
+        if holds_back {
+            // Queries of threads that have not seen it coming.
+            await_others();
+        }
+        let_through(device);
+        NotedCapture { device, holds_back }
+    }
+}
+
+impl Drop for NotedCapture {
+    fn drop(&mut self) {
+        uncount_capture(self.device, self.holds_back);
     }
 }

@@ -13,7 +13,7 @@ use sconce_base::lock::{RwLock, rank};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{StreamHandle, StreamRef};
 
-use super::captures::is_in_known_capture;
+use super::known_captures::is_in_known_capture;
 use super::maker::{Maker, Named};
 use crate::context::Runtime;
 

@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `id` | the layout of stream ids, which is torch's |
 //! | `maker` | the owner of a stream, and a stream as a call named it |
+//! | `known_captures` | how many captures are known |
 //! | `makers` | for each handle that a call named, the owner of its stream |
 //! | `pool` | the pooled streams |
 //! | `value` | a stream whose id has been checked |
@@ -19,7 +20,6 @@
 //! | `captures` | which streams are captured |
 //! | `giving_back` | giving back to the driver, and beginning captures, one after the other |
 //! | `device_waits` | waiting for devices, and beginning captures |
-//! | `noted_capture` | what a capture tells other threads |
 //! | `own_captures` | the captures of this library's graphs, for work that is queued meanwhile |
 //! | `current` | the current stream of each thread and device |
 //! | `named` | calls that name their stream |
@@ -32,21 +32,21 @@ mod device_waits;
 mod external;
 mod giving_back;
 mod id;
+mod known_captures;
 mod lent;
 mod maker;
 mod makers;
 mod named;
-mod noted_capture;
 mod own_captures;
 mod pool;
 mod value;
 mod work;
 
-pub use captures::is_in_known_capture;
-pub(crate) use captures::{add_capture, in_passing, is_under_capture_beside, remove_capture};
+pub(crate) use captures::is_under_capture_beside;
 pub(crate) use current::current_here;
 pub use current::{current, exchange, restore, run, set_current};
 pub use current::{current_beside, current_on};
+pub use device_waits::NotedCapture;
 pub use external::from_external;
 pub use external::name;
 #[cfg(all(test, loom))]
@@ -54,13 +54,14 @@ pub(crate) use giving_back::CaptureStarts;
 pub use giving_back::{GivingBack, begin_capture, give_back, hold_back_captures};
 pub(crate) use giving_back::{give_back_everywhere, try_hold_back_captures};
 pub(crate) use id::{OWN_INDICES, own_index};
+pub use known_captures::is_in_known_capture;
+pub(crate) use known_captures::{add_capture, in_passing, remove_capture};
 pub use lent::{LentStream, StreamUser, for_lane, lend, lend_or_share};
 pub use maker::{Maker, Named};
 pub(crate) use makers::last_named;
 pub use makers::{on_replacement, replacements};
 pub use named::beside;
 pub use named::on;
-pub use noted_capture::NotedCapture;
 pub use own_captures::{
     CaptureSeen, KeptByCapture, LaunchMember, LaunchMembers, begin_own_capture, capture_of,
     end_own_body, end_own_capture, keep_for_capture, launch_with, member_of,
