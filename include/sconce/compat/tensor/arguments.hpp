@@ -2,8 +2,8 @@
 /// Names of ATen around tensors: lists of them, arguments that are checked together, guards of
 /// modes that do not exist here, loops on the host. For code written for ATen; part of
 /// `<sconce/compat/c10.hpp>`.
-#ifndef SCONCE_COMPAT_C10_TENSOR_HPP
-#define SCONCE_COMPAT_C10_TENSOR_HPP
+#ifndef SCONCE_COMPAT_TENSOR_ARGUMENTS_HPP
+#define SCONCE_COMPAT_TENSOR_ARGUMENTS_HPP
 
 #include <sconce/c/library.h>
 
@@ -14,7 +14,7 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
-#include <sconce/compat/c10_macros.hpp>
+#include <sconce/compat/core/macros.hpp>
 #include <sconce/tensor/base.hpp>
 #include <sconce/tensor/class.hpp>
 #include <string>
@@ -314,4 +314,4 @@ constexpr int CUDA_NUM_THREADS = 1024;
 }  // namespace v0
 }  // namespace sconce
 
-#endif  // SCONCE_COMPAT_C10_TENSOR_HPP
+#endif  // SCONCE_COMPAT_TENSOR_ARGUMENTS_HPP

@@ -1,8 +1,8 @@
 /// \file
 /// The properties of a device by CUDA's names, for code written for ATen. Part of
 /// `<sconce/compat/c10.hpp>`.
-#ifndef SCONCE_COMPAT_C10_DEVICE_HPP
-#define SCONCE_COMPAT_C10_DEVICE_HPP
+#ifndef SCONCE_COMPAT_CUDA_PROPERTIES_HPP
+#define SCONCE_COMPAT_CUDA_PROPERTIES_HPP
 
 #include <array>
 #include <cstddef>
@@ -109,4 +109,4 @@ struct DeviceProp {
 }  // namespace v0
 }  // namespace sconce
 
-#endif  // SCONCE_COMPAT_C10_DEVICE_HPP
+#endif  // SCONCE_COMPAT_CUDA_PROPERTIES_HPP

@@ -1,14 +1,14 @@
 /// \file
 /// Numbers of 16 bits that convert to and from `float`, and the types in which kernels accumulate,
 /// for code written for c10. Part of `<sconce/compat/c10.hpp>`.
-#ifndef SCONCE_COMPAT_C10_HALF_HPP
-#define SCONCE_COMPAT_C10_HALF_HPP
+#ifndef SCONCE_COMPAT_NUMBERS_HALF_HPP
+#define SCONCE_COMPAT_NUMBERS_HALF_HPP
 
 #include <complex>
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <sconce/compat/c10_macros.hpp>
+#include <sconce/compat/core/macros.hpp>
 #include <sconce/cuda/scalar_type.hpp>
 #include <sconce/detail/half_limits.hpp>
 #include <type_traits>
@@ -267,4 +267,4 @@ struct std::hash<sconce::compat::c10::BFloat16>
     : sconce::detail::HashOfBits<sconce::compat::c10::BFloat16> {};
 /// \endcond
 
-#endif  // SCONCE_COMPAT_C10_HALF_HPP
+#endif  // SCONCE_COMPAT_NUMBERS_HALF_HPP

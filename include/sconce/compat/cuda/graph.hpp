@@ -1,8 +1,8 @@
 /// \file
 /// ATen's graphs, and pools that graphs share by number, for code written for ATen. Part of
 /// `<sconce/compat/c10.hpp>`.
-#ifndef SCONCE_COMPAT_C10_GRAPH_HPP
-#define SCONCE_COMPAT_C10_GRAPH_HPP
+#ifndef SCONCE_COMPAT_CUDA_GRAPH_HPP
+#define SCONCE_COMPAT_CUDA_GRAPH_HPP
 
 #include <sconce/c/library.h>
 #include <sconce/c/memory.h>
@@ -12,8 +12,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <sconce/compat/c10_macros.hpp>
-#include <sconce/compat/c10_random.hpp>
+#include <sconce/compat/core/macros.hpp>
+#include <sconce/compat/cuda/random.hpp>
 #include <sconce/cuda/graph.hpp>
 #include <sconce/cuda/memory_pool.hpp>
 #include <set>
@@ -311,4 +311,4 @@ class [[nodiscard]] CUDAGraph : private detail::PoolOwner, public ::sconce::cuda
 }  // namespace v0
 }  // namespace sconce
 
-#endif  // SCONCE_COMPAT_C10_GRAPH_HPP
+#endif  // SCONCE_COMPAT_CUDA_GRAPH_HPP

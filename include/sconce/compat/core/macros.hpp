@@ -4,8 +4,8 @@
 ///
 /// Each macro is defined only if it is not defined yet. Their meaning is that of c10's documents;
 /// the guide's page "Code written for c10" lists them.
-#ifndef SCONCE_COMPAT_C10_MACROS_HPP
-#define SCONCE_COMPAT_C10_MACROS_HPP
+#ifndef SCONCE_COMPAT_CORE_MACROS_HPP
+#define SCONCE_COMPAT_CORE_MACROS_HPP
 
 #include <sconce/c/library.h>
 
@@ -313,4 +313,4 @@ void warn(const char* file, int line, const Arguments&... arguments) {
 #endif
 /// \endcond
 
-#endif  // SCONCE_COMPAT_C10_MACROS_HPP
+#endif  // SCONCE_COMPAT_CORE_MACROS_HPP

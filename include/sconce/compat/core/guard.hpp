@@ -1,8 +1,8 @@
 /// \file
 /// c10's guards of a device of any kind, for code written for c10: `DeviceGuard`, `device_of`.
 /// Part of `<sconce/compat/c10.hpp>`.
-#ifndef SCONCE_COMPAT_C10_GUARD_HPP
-#define SCONCE_COMPAT_C10_GUARD_HPP
+#ifndef SCONCE_COMPAT_CORE_GUARD_HPP
+#define SCONCE_COMPAT_CORE_GUARD_HPP
 
 #include <optional>
 #include <sconce/cuda/guard.hpp>
@@ -119,4 +119,4 @@ class [[nodiscard]] OptionalDeviceGuard {
 }  // namespace v0
 }  // namespace sconce
 
-#endif  // SCONCE_COMPAT_C10_GUARD_HPP
+#endif  // SCONCE_COMPAT_CORE_GUARD_HPP

@@ -6,13 +6,13 @@
 /// `BFloat16` are the compat `c10::Half` and `BFloat16`, which convert to and from `float`, and
 /// complex numbers are `std::complex`. Each macro is defined only if it is not
 /// defined yet.
-#ifndef SCONCE_COMPAT_C10_DISPATCH_HPP
-#define SCONCE_COMPAT_C10_DISPATCH_HPP
+#ifndef SCONCE_COMPAT_CORE_DISPATCH_HPP
+#define SCONCE_COMPAT_CORE_DISPATCH_HPP
 
 #include <complex>
 #include <cstdint>
-#include <sconce/compat/c10_half.hpp>
-#include <sconce/compat/c10_macros.hpp>
+#include <sconce/compat/core/macros.hpp>
+#include <sconce/compat/numbers/half.hpp>
 #include <sconce/cuda/scalar_type.hpp>
 
 /// \cond
@@ -328,4 +328,4 @@ using ScalarTypeToCPPTypeT = compat::detail::CppType<type>;
 #endif
 /// \endcond
 
-#endif  // SCONCE_COMPAT_C10_DISPATCH_HPP
+#endif  // SCONCE_COMPAT_CORE_DISPATCH_HPP

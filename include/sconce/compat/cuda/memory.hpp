@@ -1,8 +1,8 @@
 /// \file
 /// c10's allocators for code written for c10: `DataPtr`, `Allocator`, statistics as arrays. Part of
 /// `<sconce/compat/c10.hpp>`.
-#ifndef SCONCE_COMPAT_C10_MEMORY_HPP
-#define SCONCE_COMPAT_C10_MEMORY_HPP
+#ifndef SCONCE_COMPAT_CUDA_MEMORY_HPP
+#define SCONCE_COMPAT_CUDA_MEMORY_HPP
 
 #include <sconce/c/host_memory.h>
 #include <sconce/c/library.h>
@@ -322,4 +322,4 @@ inline void CachingHostAllocator_emptyCache() { getCachingHostAllocator()->empty
 }  // namespace v0
 }  // namespace sconce
 
-#endif  // SCONCE_COMPAT_C10_MEMORY_HPP
+#endif  // SCONCE_COMPAT_CUDA_MEMORY_HPP

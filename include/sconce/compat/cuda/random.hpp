@@ -1,8 +1,8 @@
 /// \file
 /// ATen's generators for code written for ATen: `PhiloxCudaState`, `CUDAGeneratorImpl`,
 /// `Generator`. Part of `<sconce/compat/c10.hpp>`.
-#ifndef SCONCE_COMPAT_C10_RANDOM_HPP
-#define SCONCE_COMPAT_C10_RANDOM_HPP
+#ifndef SCONCE_COMPAT_CUDA_RANDOM_HPP
+#define SCONCE_COMPAT_CUDA_RANDOM_HPP
 
 #include <sconce/c/random.h>
 
@@ -11,7 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <sconce/compat/c10_macros.hpp>
+#include <sconce/compat/core/macros.hpp>
 #include <sconce/cuda/generator.hpp>
 #include <sconce/tensor/options.hpp>
 #include <tuple>
@@ -169,4 +169,4 @@ namespace detail {
 }  // namespace v0
 }  // namespace sconce
 
-#endif  // SCONCE_COMPAT_C10_RANDOM_HPP
+#endif  // SCONCE_COMPAT_CUDA_RANDOM_HPP
