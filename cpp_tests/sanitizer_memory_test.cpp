@@ -267,6 +267,26 @@ TEST_F(SanitizerMemoryTest, AFreedBlockIsNotHandedOutAtOnce) {
   EXPECT_LT(memory_reserved(), before);
 }
 
+TEST_F(SanitizerMemoryTest, MemoryThatTheDriverDoesNotTakeBackIsUsedAgain) {
+  SCONCE_NEED_SIMULATOR();
+  const CUDAStream stream = getCurrentCUDAStream();
+  constexpr std::size_t kBytes = 32U << 20U;
+  void* first = nullptr;
+  {
+    DeviceBuffer block(kBytes, stream);
+    first = block.get();
+  }
+  settle();
+  sconce::simulator::inject_fault("memory_free", 1, 1);
+  EXPECT_THROW(empty_cache(), sconce::Error);
+  const Scope scope;
+  DeviceBuffer block(kBytes, stream);
+  ASSERT_EQ(block.get(), first);
+  memory_set(block, 1, stream);
+  settle();
+  EXPECT_EQ(scope.reports(), 0) << scope.text();
+}
+
 TEST_F(SanitizerMemoryTest, CapturesHaveNoWorkOfTheSanitizer) {
   const CUDAStream stream = getStreamFromPool();
   const CUDAStreamGuard guard(stream);

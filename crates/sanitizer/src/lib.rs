@@ -233,8 +233,8 @@ impl Sanitizer {
 
     /// Tells the checker of an object that was made, used in order or destroyed, also while it is switched off:
     /// otherwise it would take the next object of that number for the old one. Never the cause of a report.
-    fn note(&self, what: impl FnOnce(&mut Checker)) {
-        what(&mut self.checker.lock());
+    fn note<T>(&self, what: impl FnOnce(&mut Checker) -> T) -> T {
+        what(&mut self.checker.lock())
     }
 
     fn pass_on(&self, report: &Report) {

@@ -87,6 +87,17 @@ struct Segment {
     released: Option<Arc<Operation>>,
 }
 
+/// What was known of memory that is given back.
+#[derive(Debug)]
+pub(crate) struct Forgotten {
+    address: u64,
+    pieces: Vec<(u64, Piece)>,
+}
+
+/// Mappings that are undone, by their addresses.
+#[derive(Debug)]
+pub(crate) struct Unmapped(Vec<(u64, Mapping)>);
+
 /// Why memory must not be used.
 #[derive(Debug)]
 pub(crate) enum Trouble {
@@ -173,13 +184,20 @@ impl Shadow {
         }
     }
 
-    pub(crate) fn unmap(&mut self, address: u64, bytes: u64) {
+    /// Undoes mappings. Returns what [`Shadow::not_unmapped`] takes.
+    pub(crate) fn unmap(&mut self, address: u64, bytes: u64) -> Unmapped {
         let inside: Vec<u64> =
             self.mappings.range(address..address + bytes).map(|(at, _)| *at).collect();
         self.undone.clear();
         for at in inside {
             self.undone.extend(self.mappings.remove(&at).map(|mapping| (at, mapping)));
         }
+        Unmapped(self.undone.iter().map(|(at, mapping)| (*at, *mapping)).collect())
+    }
+
+    /// The driver has refused to undo mappings.
+    pub(crate) fn not_unmapped(&mut self, was: Unmapped) {
+        self.mappings.extend(was.0);
     }
 
     /// The places of a pattern of addresses, with what each is away from its address.
@@ -281,12 +299,21 @@ impl Shadow {
         self.segments.insert(address, Segment { end, has_blocks: false, released: None });
     }
 
-    /// Memory that was given back to the driver.
-    pub(crate) fn released(&mut self, address: u64, bytes: u64, by: Arc<Operation>) {
-        self.forget(address, bytes);
+    /// Memory that was given back to the driver. Returns what [`Shadow::not_released`] takes.
+    pub(crate) fn released(&mut self, address: u64, bytes: u64, by: Arc<Operation>) -> Forgotten {
+        let forgotten = self.forget(address, bytes);
         if let Some(segment) = self.segments.get_mut(&address) {
             segment.released = Some(by);
         }
+        forgotten
+    }
+
+    /// The driver has refused to take memory back.
+    pub(crate) fn not_released(&mut self, was: Forgotten) {
+        if let Some(segment) = self.segments.get_mut(&was.address) {
+            segment.released = None;
+        }
+        self.pieces.extend(was.pieces);
     }
 
     fn segment_at(&self, place: u64) -> Option<(u64, &Segment)> {
@@ -441,13 +468,15 @@ impl Shadow {
         }
     }
 
-    /// Forgets what was done to memory that goes back to the driver.
-    pub(crate) fn forget(&mut self, address: u64, bytes: u64) {
+    /// Forgets what was done to memory that goes back to the driver. Returns what [`Shadow::not_released`] takes.
+    pub(crate) fn forget(&mut self, address: u64, bytes: u64) -> Forgotten {
+        let mut pieces = Vec::new();
         for (pattern, _) in self.places(&Pattern::range(address, bytes)) {
             for at in self.carve(pattern.start(), pattern.end()) {
-                self.pieces.remove(&at);
+                pieces.extend(self.pieces.remove(&at).map(|piece| (at, piece)));
             }
         }
+        Forgotten { address, pieces }
     }
 
     /// Forgets what was done to all memory, and its blocks. Mappings stay.

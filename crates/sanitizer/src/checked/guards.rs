@@ -33,7 +33,7 @@ const MOST_WAITING: usize = 1024;
 
 /// The zone behind a live block.
 #[derive(Clone, Copy)]
-struct Zone {
+pub(super) struct Zone {
     start: u64,
     bytes: usize,
     stream: StreamRef,
@@ -212,12 +212,17 @@ impl CheckedDriver {
         }
     }
 
-    /// Memory goes back to the driver: so do zones in it.
-    pub(super) fn forget_zones(&self, address: u64, bytes: u64) {
-        if self.guards.bytes != 0 {
-            let mut state = self.guards.state.lock();
-            state.zones.retain(|block, _| *block < address || address + bytes <= *block);
-        }
+    /// Memory goes back to the driver: so do zones in it, which are returned by the addresses of their blocks.
+    pub(super) fn take_zones(&self, address: u64, bytes: u64) -> BTreeMap<u64, Zone> {
+        let mut state = self.guards.state.lock();
+        let mut taken = state.zones.split_off(&address);
+        state.zones.append(&mut taken.split_off(&(address + bytes)));
+        taken
+    }
+
+    /// The driver has not taken the memory of zones back after all.
+    pub(super) fn put_zones_back(&self, mut zones: BTreeMap<u64, Zone>) {
+        self.guards.state.lock().zones.append(&mut zones);
     }
 
     /// Compares the copies that the host knows to be done.

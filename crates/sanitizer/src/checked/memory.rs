@@ -37,10 +37,15 @@ impl Memory for CheckedDriver {
     fn memory_free(&self, device: DeviceIndex, ptr: DevicePtr) -> Result<()> {
         let bytes = self.inner.pointer_info(ptr.0 as usize).map_or(0, |info| info.bytes as u64);
         // Before the call: after it, another thread may have the address.
-        self.sanitizer.note(|checker| checker.released(ptr.0, bytes));
-        self.forget_zones(ptr.0, bytes);
+        let was = self.sanitizer.note(|checker| checker.released(ptr.0, bytes));
+        let zones = self.take_zones(ptr.0, bytes);
         let watch = self.sanitizer.awaits(Awaited::Device(device));
-        self.inner.memory_free(device, ptr)?;
+        if let Err(error) = self.inner.memory_free(device, ptr) {
+            // The memory is still the caller's, who may use it as before.
+            self.sanitizer.note(|checker| checker.not_released(was));
+            self.put_zones_back(zones);
+            return Err(error);
+        }
         drop(watch);
         // The driver has waited for the device.
         self.sanitizer.note(|checker| checker.devices_done(Some(device)));
@@ -77,9 +82,11 @@ impl CheckedDriver {
     fn forget_pinned(&self, address: usize, call: impl FnOnce() -> Result<()>) -> Result<()> {
         // Before the call: after it, another thread may have the address.
         let bytes = self.sanitizer.pinned.lock().remove(&address);
-        self.sanitizer.note(|checker| checker.forget(address as u64, bytes.unwrap_or(0) as u64));
+        let all = bytes.unwrap_or(0) as u64;
+        let was = self.sanitizer.note(|checker| checker.forget(address as u64, all));
         if let Err(error) = call() {
             self.sanitizer.pinned.lock().extend(bytes.map(|bytes| (address, bytes)));
+            self.sanitizer.note(|checker| checker.not_released(was));
             return Err(error);
         }
         // The driver has waited for all devices.
@@ -134,8 +141,10 @@ impl VirtualMemory for CheckedDriver {
 
     fn virtual_unmap(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
         // Before the call: after it, another thread may map something else there.
-        self.sanitizer.note(|checker| checker.unmapped(ptr.0, bytes as u64));
-        self.inner.virtual_unmap(ptr, bytes)
+        let was = self.sanitizer.note(|checker| checker.unmapped(ptr.0, bytes as u64));
+        self.inner
+            .virtual_unmap(ptr, bytes)
+            .inspect_err(|_| self.sanitizer.note(|checker| checker.not_unmapped(was)))
     }
 }
 

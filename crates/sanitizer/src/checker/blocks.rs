@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::*;
+use crate::memory::{Forgotten, Unmapped};
 
 impl Checker {
     pub(crate) fn handed_out(&mut self, stream: StreamRef, address: u64, bytes: u64) {
@@ -103,9 +104,10 @@ impl Checker {
         self.unwritten.iter_mut().for_each(Unwritten::clear);
     }
 
-    pub(crate) fn forget(&mut self, address: u64, bytes: u64) {
+    /// Other memory is given back. Returns what [`Checker::not_released`] takes.
+    pub(crate) fn forget(&mut self, address: u64, bytes: u64) -> Forgotten {
         self.shared(address, bytes);
-        self.shadow.forget(address, bytes);
+        self.shadow.forget(address, bytes)
     }
 
     /// Memory that the driver has made.
@@ -113,11 +115,16 @@ impl Checker {
         self.shadow.allocated(address, bytes);
     }
 
-    /// Memory goes back to the driver.
-    pub(crate) fn released(&mut self, address: u64, bytes: u64) {
+    /// Memory goes back to the driver. Returns what [`Checker::not_released`] takes.
+    pub(crate) fn released(&mut self, address: u64, bytes: u64) -> Forgotten {
         let by = self.operation("the release of cached memory", HOST);
         self.shared(address, bytes);
-        self.shadow.released(address, bytes, by);
+        self.shadow.released(address, bytes, by)
+    }
+
+    /// The driver has not taken the memory back after all: what was known of it holds.
+    pub(crate) fn not_released(&mut self, was: Forgotten) {
+        self.shadow.not_released(was);
     }
 
     pub(crate) fn is_released(&self, address: u64) -> bool {
@@ -152,8 +159,14 @@ impl Checker {
         self.shadow.map(address, bytes, handle, offset);
     }
 
-    pub(crate) fn unmapped(&mut self, address: u64, bytes: u64) {
-        self.shadow.unmap(address, bytes);
+    /// Mappings are undone. Returns what [`Checker::not_unmapped`] takes.
+    pub(crate) fn unmapped(&mut self, address: u64, bytes: u64) -> Unmapped {
+        self.shadow.unmap(address, bytes)
+    }
+
+    /// The driver has not undone the mappings after all.
+    pub(crate) fn not_unmapped(&mut self, was: Unmapped) {
+        self.shadow.not_unmapped(was);
     }
 
     /// The block that holds an address: its first address and its bytes.
