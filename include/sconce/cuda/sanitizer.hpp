@@ -8,9 +8,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <sconce/cuda/error.hpp>
 #include <sconce/cuda/stream.hpp>
+#include <sconce/fwd.hpp>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -161,6 +164,69 @@ class Access {
                                    std::string name = "declared work") {
   return Access(stream, std::move(name));
 }
+
+/// A tensor that an operation uses. Converts from one, whose handle is borrowed.
+class Operand {
+ public:
+  /// Any tensor; an undefined one is left out.
+  template <class T, class = std::enable_if_t<std::is_base_of_v<TensorBase, T>>>
+  Operand(const T& tensor) noexcept : tensor_(tensor.get()) {}
+
+  /// The handle.
+  [[nodiscard]] ::sconce_tensor* get() const noexcept { return tensor_; }
+
+ private:
+  ::sconce_tensor* tensor_;
+};
+
+/// Declares an operation on tensors that consists of many calls and launches, from the constructor
+/// on to `end` or the destructor, on one thread: `Operation operation("norm", {x, weight}, {y});`
+/// Kernels that the thread launches meanwhile are a part of it, and so are operations within it.
+/// Tensors of devices are used on the streams that are current then. Does nothing while the
+/// sanitizer is off.
+class Operation {
+ public:
+  /// Begins; `name` is what reports call it. The tensors are used here, and may go afterwards.
+  SCONCE_NODISCARD_CTOR explicit Operation(const std::string& name,
+                                           std::initializer_list<Operand> reads = {},
+                                           std::initializer_list<Operand> writes = {})
+      : is_open_(is_enabled()) {
+    if (is_open_) {
+      const auto read = handles_of(reads);
+      const auto written = handles_of(writes);
+      detail::check(::sconce_sanitizer_begin_operation(name.c_str(), read.data(), read.size(),
+                                                       written.data(), written.size()));
+    }
+  }
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+  ~Operation() {
+    if (is_open_) {
+      detail::log_failure(::sconce_sanitizer_end_operation(nullptr, 0), "ending an operation");
+    }
+  }
+
+  /// Ends, with the tensors that it has made and written. A second call does nothing.
+  void end(std::initializer_list<Operand> results = {}) {
+    if (std::exchange(is_open_, false)) {
+      const auto made = handles_of(results);
+      detail::check(::sconce_sanitizer_end_operation(made.data(), made.size()));
+    }
+  }
+
+ private:
+  static std::vector<::sconce_tensor*> handles_of(std::initializer_list<Operand> operands) {
+    std::vector<::sconce_tensor*> handles;
+    for (const Operand& operand : operands) {
+      if (operand.get() != nullptr) {
+        handles.push_back(operand.get());
+      }
+    }
+    return handles;
+  }
+
+  bool is_open_;
+};
 
 }  // namespace sanitizer
 }  // namespace v0
