@@ -25,13 +25,13 @@
 #include <sconce/compat/core/dispatch.hpp>
 #include <sconce/compat/core/guard.hpp>
 #include <sconce/compat/core/macros.hpp>
+#include <sconce/compat/core/names.hpp>
 #include <sconce/compat/cuda/graph.hpp>
 #include <sconce/compat/cuda/memory.hpp>
 #include <sconce/compat/cuda/properties.hpp>
 #include <sconce/compat/cuda/random.hpp>
 #include <sconce/compat/numbers/half.hpp>
 #include <sconce/compat/tensor/arguments.hpp>
-#include <sconce/sconce_all.hpp>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -46,17 +46,6 @@ inline namespace v0 {
 namespace compat {
 namespace c10 {
 
-using namespace ::sconce;
-using ::sconce::cuda::CppTypeToScalarType;
-using ::sconce::cuda::elementSize;
-using ::sconce::cuda::isComplexType;
-using ::sconce::cuda::isFloatingType;
-using ::sconce::cuda::isIntegralType;
-using ::sconce::cuda::MemoryFormat;
-using ::sconce::cuda::ScalarType;
-using ::sconce::cuda::StreamData3;
-using ::sconce::cuda::StreamId;
-using ::sconce::cuda::toString;
 /// `sconce::NotSupportedError` under c10's name.
 using NotImplementedError = ::sconce::NotSupportedError;
 using std::nullopt;
@@ -120,9 +109,6 @@ template <class First, class Last>
 
 namespace cuda {
 
-using namespace ::sconce::cuda;
-using ::sconce::DeviceIndex;
-
 /// `ExchangeDevice`, which makes no context when returning to device 0.
 inline DeviceIndex MaybeExchangeDevice(DeviceIndex device) { return ExchangeDevice(device); }
 /// `set_device`.
@@ -168,9 +154,6 @@ inline void stream_synchronize(CUstream_st* stream) {
 namespace at {
 
 using namespace c10;
-using ::sconce::device_of;
-using ::sconce::cuda::Context;
-using ::sconce::cuda::globalContext;
 
 /// The natural logarithm. In `sconce` the name is that of the namespace of messages.
 [[nodiscard]] inline Tensor log(const Tensor& tensor) { return tensor.log(); }
@@ -264,8 +247,6 @@ namespace torch {
 using namespace at;
 
 namespace cuda {
-
-using namespace ::sconce::cuda;
 
 /// Waits for a device, -1 for the current one. Corresponds to `torch::cuda::synchronize`.
 inline void synchronize(std::int64_t device = -1) {
