@@ -38,6 +38,7 @@ impl StagedCopy<'_> {
                 continue;
             }
             if let Some(end) = ring.take_done()? {
+                ring.host_uses(arrived..end, false);
                 arrived = end;
                 work.open_until(arrived);
                 self.get_help(&mut helpers);

@@ -2,9 +2,10 @@
 //! transfer takes one or more that lie in a row, and has an event that is complete when it is done.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use sconce_base::error::Result;
-use sconce_driver::{EventFlags, HostRange, RawAddress};
+use sconce_driver::{EventFlags, HostElements, HostRange, RawAddress};
 use sconce_runtime::context::Runtime;
 use sconce_runtime::event::NativeEvent;
 use sconce_runtime::host_memory;
@@ -72,6 +73,23 @@ impl<'a> Ring<'a> {
         driver.event_record(event.handle(), self.stream.driver_ref())?;
         self.under_way.push_back((event, end));
         Ok(())
+    }
+
+    /// From now on threads fill the slots of pieces, or empty them. Told here, if the backend follows the host, because
+    /// those threads never call it.
+    pub(super) fn host_uses(&self, pieces: Range<usize>, writes: bool) {
+        let driver = self.runtime.driver();
+        if !driver.observes_host() {
+            return;
+        }
+        let Range { start: mut piece, end } = pieces;
+        while piece < end {
+            let row = self.slots.row(piece).min(end - piece);
+            let address = self.slots.of(piece).get();
+            let sizes = &[(row * self.slots.bytes) as i64];
+            driver.host_used(&HostElements { address, element: 1, sizes, strides: &[1] }, writes);
+            piece += row;
+        }
     }
 
     /// How many transfers are under way.

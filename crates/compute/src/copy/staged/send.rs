@@ -22,6 +22,7 @@ impl StagedCopy<'_> {
         let slots = ring.slots.count;
         let (mut queued, mut full, mut done) = (0, 0, 0);
         let mut patience = Patience::default();
+        ring.host_uses(0..slots, true);
         work.open_until(slots);
         while queued < count {
             while full < count.min(done + slots) && work.is_moved(full) {
@@ -41,6 +42,7 @@ impl StagedCopy<'_> {
             if done + slots < count
                 && let Some(end) = ring.take_done()?
             {
+                ring.host_uses(done + slots..count.min(end + slots), true);
                 done = end;
                 work.open_until(done + slots);
                 self.get_help(&mut helpers);
