@@ -7,14 +7,32 @@
 #include <sconce/c/tensor.h>
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <sconce/cuda/error.hpp>
+#include <sconce/cuda/scalar_type.hpp>
+#include <sconce/detail/complex_parts.hpp>
 #include <string>
 #include <type_traits>
 
 namespace sconce {
 inline namespace v0 {
+namespace detail {
+
+/// Whether a class is of real numbers that are rounded singles: it converts to `float` and has the
+/// `ScalarType` of a floating-point type, as the halves of `compat/c10.hpp` do.
+template <class T, class = void>
+inline constexpr bool is_rounded_single_v = false;
+template <class T>
+inline constexpr bool is_rounded_single_v<
+    T, std::enable_if_t<std::is_class_v<T> && std::is_convertible_v<const T&, float> &&
+                        cuda::isFloatingType(cuda::CppTypeToScalarType<T>::value)>> = true;
+/// Whether a type is of complex numbers.
+template <class T>
+inline constexpr bool has_complex_parts_v = !std::is_same_v<typename ComplexParts<T>::type, T>;
+
+}  // namespace detail
 
 /// An integer, a real number, a truth value or a complex number. Its kind affects the type of
 /// results, as the kind of a Python number does in torch. Corresponds to `c10::Scalar`.
@@ -45,9 +63,15 @@ class Scalar {
     }
   }
 
+  /// A number of 8 or 16 bits of a class that computes, such as `c10::Half` of `compat/c10.hpp`.
+  template <class Number,
+            std::enable_if_t<detail::is_rounded_single_v<Number>, std::nullptr_t> = nullptr>
+  constexpr Scalar(const Number& number)  // NOLINT: as c10::Scalar
+      : value_{SCONCE_SCALAR_REAL, 0, 0, static_cast<double>(static_cast<float>(number)), 0.0} {}
+
   /// A complex number.
-  template <class Real>
-  constexpr Scalar(const std::complex<Real>& number) noexcept  // NOLINT: as c10::Scalar
+  template <class Number, std::enable_if_t<detail::has_complex_parts_v<Number>, char> = 0>
+  constexpr Scalar(const Number& number)  // NOLINT: as c10::Scalar
       : value_{SCONCE_SCALAR_COMPLEX, 0, 0, static_cast<double>(number.real()),
                static_cast<double>(number.imag())} {}
 
@@ -76,23 +100,26 @@ class Scalar {
   }
 
   /// The number as another type; fractions are cut off.
-  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if an integer type cannot hold it, or a real
-  ///         type its imaginary part
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if an integer type, or one of 8 or 16 bits that
+  ///         computes, cannot hold it, or a real type its imaginary part
   template <class T>
   [[nodiscard]] T to() const {
-    if constexpr (is_complex<T>::value) {
+    if constexpr (detail::has_complex_parts_v<T>) {
       using Real = typename T::value_type;
       const bool real = isFloatingPoint() || isComplex();
       return real ? T(static_cast<Real>(value_.real), static_cast<Real>(value_.imaginary))
-                  : T(static_cast<Real>(value_.integer));
+                  : T(static_cast<Real>(value_.integer), static_cast<Real>(0));
     } else {
-      static_assert(std::is_arithmetic_v<T>, "a Scalar is an arithmetic or a complex number");
+      static_assert(std::is_arithmetic_v<T> || detail::is_rounded_single_v<T>,
+                    "a Scalar is an arithmetic or a complex number");
       if (isComplex() && value_.imaginary != 0.0) {
         refuse("without losing its imaginary part");
       }
       const bool real = isFloatingPoint() || isComplex();
       if constexpr (std::is_same_v<T, bool>) {
         return real ? value_.real != 0.0 : value_.integer != 0;
+      } else if constexpr (detail::is_rounded_single_v<T>) {
+        return rounded<T>(real ? value_.real : static_cast<double>(value_.integer));
       } else if constexpr (std::is_floating_point_v<T>) {
         return real ? static_cast<T>(value_.real) : static_cast<T>(value_.integer);
       } else {
@@ -113,14 +140,24 @@ class Scalar {
   [[nodiscard]] bool toBool() const { return to<bool>(); }
 
  private:
-  template <class T>
-  struct is_complex : std::false_type {};
-  template <class Real>
-  struct is_complex<std::complex<Real>> : std::true_type {};
-
   [[noreturn]] static void refuse(const char* how) {
     throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
                 std::string("value cannot be converted to the type ") + how);
+  }
+
+  template <class T>
+  [[nodiscard]] static T rounded(double number) {
+    using limits = std::numeric_limits<T>;
+    if constexpr (limits::is_specialized) {
+      const double most = static_cast<float>(limits::max());
+      const double least = static_cast<float>(limits::lowest());
+      constexpr double endless = std::numeric_limits<double>::infinity();
+      if (number == endless || number == -endless ? !limits::has_infinity
+                                                  : number > most || number < least) {
+        refuse("without overflow");
+      }
+    }
+    return T(static_cast<float>(number));
   }
 
   template <class T>
