@@ -109,7 +109,7 @@ LINE(98, DispatchWithThreeMoreTypes) {
 }
 LINE(99, DispatchOverComplexTypes) {
   const bool is_complex = AT_DISPATCH_COMPLEX_TYPES(
-      at::kComplexFloat, "complex", [] { return std::is_same_v<scalar_t, std::complex<float>>; });
+      at::kComplexFloat, "complex", [] { return std::is_same_v<scalar_t, c10::complex<float>>; });
   EXPECT_TRUE(is_complex);
   const auto bytes = [](at::ScalarType type) {
     return AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(at::ScalarType::Half,

@@ -30,7 +30,7 @@
 #include <sconce/compat/cuda/memory.hpp>
 #include <sconce/compat/cuda/properties.hpp>
 #include <sconce/compat/cuda/random.hpp>
-#include <sconce/compat/numbers/half.hpp>
+#include <sconce/compat/numbers/types.hpp>
 #include <sconce/compat/tensor/arguments.hpp>
 #include <string>
 #include <string_view>

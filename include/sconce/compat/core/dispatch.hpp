@@ -2,110 +2,17 @@
 /// ATen's dispatch over element types, for code written for ATen. Part of
 /// `<sconce/compat/c10.hpp>`.
 ///
-/// The macros call a lambda with `scalar_t` as the C++ type of a `ScalarType`. `Half` and
-/// `BFloat16` are the compat `c10::Half` and `BFloat16`, which convert to and from `float`, and
-/// complex numbers are `std::complex`. Each macro is defined only if it is not
-/// defined yet.
+/// The macros call a lambda with `scalar_t` as the C++ type of a `ScalarType`: numbers of 8 and 16
+/// bits and complex ones are those of `compat/numbers`, which compute. Each macro is defined only
+/// if it is not defined yet.
 #ifndef SCONCE_COMPAT_CORE_DISPATCH_HPP
 #define SCONCE_COMPAT_CORE_DISPATCH_HPP
 
-#include <complex>
-#include <cstdint>
 #include <sconce/compat/core/macros.hpp>
-#include <sconce/compat/numbers/half.hpp>
+#include <sconce/compat/numbers/types.hpp>
 #include <sconce/cuda/scalar_type.hpp>
 
 /// \cond
-namespace sconce {
-inline namespace v0 {
-namespace compat {
-namespace detail {
-
-/// The C++ type of a ScalarType.
-template <cuda::ScalarType type>
-struct CppTypeOf;
-template <>
-struct CppTypeOf<cuda::ScalarType::Float> {
-  using type = float;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Double> {
-  using type = double;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Half> {
-  using type = c10::Half;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::BFloat16> {
-  using type = c10::BFloat16;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Byte> {
-  using type = std::uint8_t;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Char> {
-  using type = std::int8_t;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Short> {
-  using type = std::int16_t;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Int> {
-  using type = std::int32_t;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Long> {
-  using type = std::int64_t;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::UInt16> {
-  using type = std::uint16_t;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::UInt32> {
-  using type = std::uint32_t;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::UInt64> {
-  using type = std::uint64_t;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Bool> {
-  using type = bool;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::ComplexHalf> {
-  using type = cuda::ComplexHalf;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::ComplexFloat> {
-  using type = std::complex<float>;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::ComplexDouble> {
-  using type = std::complex<double>;
-};
-
-template <cuda::ScalarType type>
-using CppType = typename CppTypeOf<type>::type;
-
-}  // namespace detail
-namespace c10 {
-namespace impl {
-
-/// The C++ type of a ScalarType.
-template <::sconce::cuda::ScalarType type>
-using ScalarTypeToCPPTypeT = compat::detail::CppType<type>;
-
-}  // namespace impl
-}  // namespace c10
-}  // namespace compat
-}  // namespace v0
-}  // namespace sconce
-
 #ifndef AT_DISPATCH_CASE
 #define AT_DISPATCH_CASE(type, ...)                                            \
   case type: {                                                                 \

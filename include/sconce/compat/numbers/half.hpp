@@ -1,14 +1,18 @@
 /// \file
-/// Numbers of 16 bits that convert to and from `float`, and the types in which kernels accumulate,
-/// for code written for c10. Part of `<sconce/compat/c10.hpp>`.
+/// `Half` and `BFloat16`, numbers of 16 bits that compute as c10's do, on the host and on the
+/// device. For code written for c10; part of `<sconce/compat/c10.hpp>`.
+///
+/// The sum of two halves is a half: the sum of their singles, rounded once. That of a half and a
+/// `float` is a `float`. Compiled by nvcc, the types convert to and from `__half` and
+/// `__nv_bfloat16`, and the device's instructions convert to and from `float`; the bits are those
+/// of the host, except of what is not a number.
 #ifndef SCONCE_COMPAT_NUMBERS_HALF_HPP
 #define SCONCE_COMPAT_NUMBERS_HALF_HPP
 
-#include <complex>
 #include <cstdint>
-#include <cstring>
 #include <limits>
-#include <sconce/compat/core/macros.hpp>
+#include <sconce/compat/numbers/bits.hpp>
+#include <sconce/compat/numbers/operators.hpp>
 #include <sconce/cuda/scalar_type.hpp>
 #include <sconce/detail/half_limits.hpp>
 #include <type_traits>
@@ -16,138 +20,149 @@
 namespace sconce {
 inline namespace v0 {
 namespace compat {
-namespace detail {
-
-/// The bits of a single.
-C10_HOST_DEVICE inline std::uint32_t bits_of(float value) noexcept {
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-/// The single with these bits.
-C10_HOST_DEVICE inline float single_of(std::uint32_t bits) noexcept {
-  float value = 0;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-/// The half nearest to a single; of two, the even one.
-C10_HOST_DEVICE inline std::uint16_t half_of(float value) noexcept {
-  const std::uint32_t bits = bits_of(value);
-  const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000U);
-  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
-  if (magnitude > 0x7F800000U) {
-    return static_cast<std::uint16_t>(sign | 0x7E00U);  // not a number
-  }
-  if (magnitude >= 0x47800000U) {  // 65,536 and above
-    return static_cast<std::uint16_t>(sign | 0x7C00U);
-  }
-  if (magnitude < 0x38800000U) {  // below the least normal half
-    // Adding 0.5 leaves the mantissa of the half in the last bits, rounded by the addition.
-    const std::uint32_t rounded = bits_of(single_of(magnitude) + 0.5F);
-    return static_cast<std::uint16_t>(sign | (rounded - 0x3F000000U));
-  }
-  const std::uint32_t odd = (magnitude >> 13) & 1U;
-  const std::uint32_t rounded = magnitude - 0x38000000U + 0xFFFU + odd;
-  return static_cast<std::uint16_t>(sign | (rounded >> 13));
-}
-/// A half as a single, exactly.
-C10_HOST_DEVICE inline float single_of_half(std::uint16_t half) noexcept {
-  const std::uint32_t sign = (half & 0x8000U) << 16;
-  const std::uint32_t magnitude = half & 0x7FFFU;
-  if (magnitude >= 0x7C00U) {  // infinite, or not a number
-    return single_of(sign | 0x7F800000U | (magnitude << 13 & 0x7FFFFFU));
-  }
-  if (magnitude < 0x400U) {  // a multiple of 2^-24
-    return single_of(sign | bits_of(static_cast<float>(magnitude) * 5.9604644775390625e-8F));
-  }
-  return single_of(sign | ((magnitude << 13) + 0x38000000U));
-}
-/// The upper half nearest to a single; of two, the even one.
-C10_HOST_DEVICE inline std::uint16_t upper_half_of(float value) noexcept {
-  const std::uint32_t bits = bits_of(value);
-  if ((bits & 0x7FFFFFFFU) > 0x7F800000U) {
-    return 0x7FC0U;
-  }
-  return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
-}
-
-}  // namespace detail
-
 namespace c10 {
 
-/// A half-precision number that converts to and from `float`, in which it computes. Has the layout
-/// of `__half`. Corresponds to `c10::Half`.
+/// A number of half precision. Has the layout of `__half`, and no value unless it is given one.
+/// Corresponds to `c10::Half`.
 struct alignas(2) Half {
   std::uint16_t x;  ///< the bits
 
   /// Selects the constructor from bits.
   struct from_bits_t {};
   /// Selects the constructor from bits.
-  static constexpr from_bits_t from_bits() noexcept { return {}; }
+  SCONCE_COMPAT_BOTH static constexpr from_bits_t from_bits() noexcept { return {}; }
 
   Half() = default;
   /// The half with these bits.
-  C10_HOST_DEVICE constexpr Half(std::uint16_t bits, from_bits_t) noexcept : x(bits) {}
-  /// The nearest half.
-  C10_HOST_DEVICE Half(float value) noexcept : x(compat::detail::half_of(value)) {}  // NOLINT
-  /// The number nearest to the single that is nearest to a number of another type.
+  SCONCE_COMPAT_BOTH constexpr Half(std::uint16_t bits, from_bits_t) noexcept : x(bits) {}
+  /// The nearest half; of two, the even one. Above 65,519 it is infinite.
+  SCONCE_COMPAT_BOTH Half(float value) noexcept : x(compat::detail::half_of(value)) {}  // NOLINT
+  /// The half nearest to the single that is nearest to a number of another type.
   template <class Number, std::enable_if_t<std::is_arithmetic_v<Number>, int> = 0>
-  C10_HOST_DEVICE Half(Number value) noexcept : Half(static_cast<float>(value)) {}  // NOLINT
+  SCONCE_COMPAT_BOTH Half(Number value) noexcept : Half(static_cast<float>(value)) {}  // NOLINT
   /// The bits of the library's own type.
-  C10_HOST_DEVICE constexpr Half(::sconce::cuda::Half half) noexcept : x(half.x) {}  // NOLINT
-  /// The number as a single.
-  C10_HOST_DEVICE operator float() const noexcept {  // NOLINT: as c10::Half
+  SCONCE_COMPAT_BOTH constexpr Half(::sconce::cuda::Half half) noexcept : x(half.x) {}  // NOLINT
+  /// The number as a single, exactly.
+  SCONCE_COMPAT_BOTH operator float() const noexcept {  // NOLINT: as c10::Half
     return compat::detail::single_of_half(x);
   }
-  /// Adds a number, as singles.
-  C10_HOST_DEVICE Half& operator+=(float other) noexcept { return *this = Half(*this + other); }
-  /// Subtracts a number, as singles.
-  C10_HOST_DEVICE Half& operator-=(float other) noexcept { return *this = Half(*this - other); }
-  /// Multiplies by a number, as singles.
-  C10_HOST_DEVICE Half& operator*=(float other) noexcept { return *this = Half(*this * other); }
-  /// Divides by a number, as singles.
-  C10_HOST_DEVICE Half& operator/=(float other) noexcept { return *this = Half(*this / other); }
+  /// \cond
+#ifdef __CUDACC__
+  SCONCE_COMPAT_BOTH Half(const __half& half) noexcept  // NOLINT: as c10::Half
+      : x(static_cast<__half_raw>(half).x) {}
+  SCONCE_COMPAT_BOTH operator __half() const noexcept {  // NOLINT: as c10::Half
+    __half_raw raw;
+    raw.x = x;
+    return __half(raw);
+  }
+#endif
+  /// \endcond
 };
 
-/// The upper half of a single, which converts to and from `float`. Has the layout of
-/// `__nv_bfloat16`. Corresponds to `c10::BFloat16`.
+/// The upper half of a single. Has the layout of `__nv_bfloat16`, and no value unless it is given
+/// one. Corresponds to `c10::BFloat16`.
 struct alignas(2) BFloat16 {
   std::uint16_t x;  ///< the bits
 
   /// Selects the constructor from bits.
   struct from_bits_t {};
   /// Selects the constructor from bits.
-  static constexpr from_bits_t from_bits() noexcept { return {}; }
+  SCONCE_COMPAT_BOTH static constexpr from_bits_t from_bits() noexcept { return {}; }
 
   BFloat16() = default;
   /// The number with these bits.
-  C10_HOST_DEVICE constexpr BFloat16(std::uint16_t bits, from_bits_t) noexcept : x(bits) {}
-  /// The nearest number.
-  C10_HOST_DEVICE BFloat16(float value) noexcept  // NOLINT: as c10::BFloat16
+  SCONCE_COMPAT_BOTH constexpr BFloat16(std::uint16_t bits, from_bits_t) noexcept : x(bits) {}
+  /// The nearest number; of two, the even one.
+  SCONCE_COMPAT_BOTH BFloat16(float value) noexcept  // NOLINT: as c10::BFloat16
       : x(compat::detail::upper_half_of(value)) {}
   /// The number nearest to the single that is nearest to a number of another type.
   template <class Number, std::enable_if_t<std::is_arithmetic_v<Number>, int> = 0>
-  C10_HOST_DEVICE BFloat16(Number value) noexcept
-      : BFloat16(static_cast<float>(value)) {}  // NOLINT
+  SCONCE_COMPAT_BOTH BFloat16(Number value) noexcept  // NOLINT: as c10::BFloat16
+      : BFloat16(static_cast<float>(value)) {}
   /// The bits of the library's own type.
-  C10_HOST_DEVICE constexpr BFloat16(::sconce::cuda::BFloat16 number) noexcept  // NOLINT
+  SCONCE_COMPAT_BOTH constexpr BFloat16(::sconce::cuda::BFloat16 number) noexcept  // NOLINT
       : x(number.x) {}
-  /// The number as a single.
-  C10_HOST_DEVICE operator float() const noexcept {  // NOLINT: as c10::BFloat16
-    return compat::detail::single_of(static_cast<std::uint32_t>(x) << 16);
+  /// The number as a single, exactly.
+  SCONCE_COMPAT_BOTH operator float() const noexcept {  // NOLINT: as c10::BFloat16
+    return compat::detail::single_of_upper_half(x);
   }
-  /// Adds a number, as singles.
-  C10_HOST_DEVICE BFloat16& operator+=(float other) noexcept { return *this = *this + other; }
-  /// Subtracts a number, as singles.
-  C10_HOST_DEVICE BFloat16& operator-=(float other) noexcept { return *this = *this - other; }
-  /// Multiplies by a number, as singles.
-  C10_HOST_DEVICE BFloat16& operator*=(float other) noexcept { return *this = *this * other; }
-  /// Divides by a number, as singles.
-  C10_HOST_DEVICE BFloat16& operator/=(float other) noexcept { return *this = *this / other; }
+  /// \cond
+#ifdef __CUDACC__
+  SCONCE_COMPAT_BOTH BFloat16(const __nv_bfloat16& number) noexcept  // NOLINT: as c10::BFloat16
+      : x(static_cast<__nv_bfloat16_raw>(number).x) {}
+  SCONCE_COMPAT_BOTH explicit operator __nv_bfloat16() const noexcept {
+    __nv_bfloat16_raw raw;
+    raw.x = x;
+    return __nv_bfloat16(raw);
+  }
+#endif
+  /// \endcond
 };
 
 static_assert(sizeof(Half) == 2 && sizeof(BFloat16) == 2, "arrays of them are tensors' memory");
+
+/// \cond
+SCONCE_COMPAT_OPERATIONS(Half)
+SCONCE_COMPAT_OPERATIONS(BFloat16)
+SCONCE_COMPAT_TEXT(Half)
+SCONCE_COMPAT_TEXT(BFloat16)
+
+SCONCE_COMPAT_BOTH inline Half operator-(const Half& a) noexcept {
+#ifdef __CUDA_ARCH__
+  return __hneg(a);
+#else
+  return Half(-static_cast<float>(a));
+#endif
+}
+SCONCE_COMPAT_BOTH inline BFloat16 operator-(const BFloat16& a) noexcept {
+  return BFloat16(-static_cast<float>(a));
+}
+// Without these, nvcc finds the comparison of singles as good as that of `__half`. They take halves
+// alone: a half and a number of another type are compared as singles.
+#define SCONCE_COMPAT_COMPARISON(sign)                                            \
+  template <class T, std::enable_if_t<std::is_same_v<T, Half>, int> = 0>          \
+  SCONCE_COMPAT_BOTH inline bool operator sign(const T& a, const T& b) noexcept { \
+    return static_cast<float>(a) sign static_cast<float>(b);                      \
+  }
+SCONCE_COMPAT_COMPARISON(==)
+SCONCE_COMPAT_COMPARISON(!=)
+SCONCE_COMPAT_COMPARISON(<)
+SCONCE_COMPAT_COMPARISON(<=)
+SCONCE_COMPAT_COMPARISON(>)
+SCONCE_COMPAT_COMPARISON(>=)
+#undef SCONCE_COMPAT_COMPARISON
+// Like c10's, these change their left side.
+SCONCE_COMPAT_BOTH inline BFloat16& operator|(BFloat16& a, const BFloat16& b) noexcept {
+  a.x = static_cast<std::uint16_t>(a.x | b.x);
+  return a;
+}
+SCONCE_COMPAT_BOTH inline BFloat16& operator^(BFloat16& a, const BFloat16& b) noexcept {
+  a.x = static_cast<std::uint16_t>(a.x ^ b.x);
+  return a;
+}
+SCONCE_COMPAT_BOTH inline BFloat16& operator&(BFloat16& a, const BFloat16& b) noexcept {
+  a.x = static_cast<std::uint16_t>(a.x & b.x);
+  return a;
+}
+
+#ifdef __CUDACC__
+// Reads through the cache for data that no kernel changes meanwhile.
+__device__ inline Half __ldg(const Half* number) {
+#ifdef __CUDA_ARCH__
+  return Half(::__ldg(reinterpret_cast<const unsigned short*>(number)), Half::from_bits());
+#else
+  return *number;
+#endif
+}
+__device__ inline BFloat16 __ldg(const BFloat16* number) {
+#ifdef __CUDA_ARCH__
+  return BFloat16(::__ldg(reinterpret_cast<const unsigned short*>(number)), BFloat16::from_bits());
+#else
+  return *number;
+#endif
+}
+#endif
+/// \endcond
 
 /// Whether a type is a floating-point type of 16 bits. Corresponds to
 /// `c10::is_reduced_floating_point`.
@@ -166,79 +181,21 @@ namespace detail {
 template <class T>
 struct FromBits {
   /// The number with these bits.
-  C10_HOST_DEVICE static constexpr T bits(std::uint16_t bits) noexcept {
+  SCONCE_COMPAT_BOTH static constexpr T bits(std::uint16_t bits) noexcept {
     return T(bits, T::from_bits());
   }
 };
 
 }  // namespace detail
-
-namespace at {
-
-/// \cond
-template <class T>
-struct OpMathType {
-  using type = T;
-};
-template <>
-struct OpMathType<c10::Half> {
-  using type = float;
-};
-template <>
-struct OpMathType<c10::BFloat16> {
-  using type = float;
-};
-template <class T, bool is_cuda>
-struct AccumulateType {
-  using type = T;
-};
-template <bool is_cuda>
-struct AccumulateType<c10::Half, is_cuda> {
-  using type = float;
-};
-template <bool is_cuda>
-struct AccumulateType<c10::BFloat16, is_cuda> {
-  using type = float;
-};
-template <>
-struct AccumulateType<float, false> {
-  using type = double;
-};
-template <>
-struct AccumulateType<std::int8_t, true> {
-  using type = std::int64_t;
-};
-template <>
-struct AccumulateType<std::int8_t, false> : AccumulateType<std::int8_t, true> {};
-template <bool is_cuda>
-struct AccumulateType<std::uint8_t, is_cuda> : AccumulateType<std::int8_t, is_cuda> {};
-template <bool is_cuda>
-struct AccumulateType<std::int16_t, is_cuda> : AccumulateType<std::int8_t, is_cuda> {};
-template <bool is_cuda>
-struct AccumulateType<std::int32_t, is_cuda> : AccumulateType<std::int8_t, is_cuda> {};
-template <bool is_cuda>
-struct AccumulateType<std::complex<float>, is_cuda> {
-  using type = std::complex<typename AccumulateType<float, is_cuda>::type>;
-};
-/// \endcond
-
-/// The type in which a kernel computes with elements of `T`. Corresponds to `at::opmath_type`.
-template <class T>
-using opmath_type = typename OpMathType<T>::type;
-/// The type in which a kernel adds up elements of `T`. Corresponds to `at::acc_type`.
-template <class T, bool is_cuda>
-using acc_type = typename AccumulateType<T, is_cuda>::type;
-
-}  // namespace at
 }  // namespace compat
 
 namespace cuda {
 
-/// The type with conversions.
+/// The type that computes.
 template <>
 struct CppTypeToScalarType<compat::c10::Half>
     : std::integral_constant<ScalarType, ScalarType::Half> {};
-/// The type with conversions.
+/// The type that computes.
 template <>
 struct CppTypeToScalarType<compat::c10::BFloat16>
     : std::integral_constant<ScalarType, ScalarType::BFloat16> {};

@@ -97,10 +97,6 @@ using ArrayRef = std::conditional_t<std::is_same_v<T, std::int64_t>, IntArrayRef
 template <class T, unsigned = 0>
 using SmallVector = std::vector<T>;
 
-/// A complex number. Corresponds to `c10::complex`.
-template <class T>
-using complex = std::complex<T>;
-
 /// Sizes that grow. Corresponds to `c10::DimVector`.
 using DimVector = SmallVector<std::int64_t, 5>;
 
