@@ -766,7 +766,8 @@ SCONCE_NODISCARD
 sconce_status sconce_op_define(const char *schema);
 
 /**
- * Finds an operator that a kernel library registered.
+ * Finds an operator that a kernel library registered, or else an operation of `aten` that this library offers, such
+ * as `aten::gather`. Kernel libraries call the same operations.
  *
  * - `name`: the name with its namespace, such as `torchvision::nms`; an overload may follow after a point.
  * - `overload`: NULL or empty for the default overload.
@@ -791,13 +792,14 @@ sconce_status sconce_op_find(const char *name,
 SCONCE_NODISCARD sconce_status sconce_op_schema(struct sconce_op *op, char **out_schema);
 
 /**
- * Returns the schemas of all operators, one on each line, sorted by name.
+ * Returns the schemas of all operators that kernel libraries registered, one on each line, sorted by name.
  *
  * - `out_schemas`: receives the text, which is empty if there are none.
  * - Ownership: the caller frees the text with `sconce_torch_string_free`.
  * - torch: `torch._C._dispatch_get_all_op_names`.
  */
-SCONCE_NODISCARD sconce_status sconce_op_list(char **out_schemas);
+SCONCE_NODISCARD
+sconce_status sconce_op_list(char **out_schemas);
 
 /**
  * Calls an operator. Runs the kernel for the device of the first tensor.

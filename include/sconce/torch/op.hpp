@@ -102,6 +102,18 @@ class Arguments {
       return numbered(SCONCE_OP_VALUE_INTEGER, static_cast<std::int64_t>(number));
     }
   }
+  // Templates, so that nothing else becomes a number or a list by a conversion.
+  template <class Number, std::enable_if_t<std::is_same_v<Number, Scalar>, int> = 0>
+  sconce_op_value packed(const Number& number) {
+    if (number.isBoolean()) {
+      return packed(number.toBool());
+    }
+    return number.isIntegral(false) ? packed(number.toLong()) : packed(number.toDouble());
+  }
+  template <class List, std::enable_if_t<std::is_same_v<List, IntArrayRef>, int> = 0>
+  sconce_op_value packed(const List& numbers) {
+    return packed(numbers.vec());
+  }
   template <class Value>
   sconce_op_value packed(const std::optional<Value>& value) {
     return value ? packed(*value) : nothing();
@@ -218,7 +230,8 @@ class Results {
 /// `torch.ops.NAMESPACE.NAME`.
 class Operator {
  public:
-  /// Finds an operator by its name, such as `torchvision::nms` or `ns::name.overload`.
+  /// Finds an operator by its name, such as `torchvision::nms` or `ns::name.overload`: one of a
+  /// kernel library, or an operation of `aten` that libsconce_torch offers.
   /// \throws Error INVALID_ARGUMENT if there is none.
   explicit Operator(const std::string& name) {
     detail::check(::sconce_op_find(name.c_str(), nullptr, &op_));

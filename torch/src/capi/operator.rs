@@ -11,11 +11,15 @@ use super::model::{path_of, return_text};
 use super::operator_values::{NOTHING, free, results_of, sconce_op_value, value_of};
 use crate::abi::arguments::{CText, Out, array};
 use crate::abi::errors::not_null;
+use crate::dispatcher::arguments::Arguments;
+use crate::dispatcher::table::{Operation, operation, overloads};
 use crate::error::{Error, Result, guard};
 use crate::handle_kind::HandleKind;
 use crate::loading::kernels;
 use crate::registry::parser::{parse, split_name};
-use crate::registry::resolved::Resolved;
+use crate::registry::resolved::{FoundOnce, Resolved};
+use crate::registry::schema::Schema;
+use crate::registry::value::Value;
 use crate::registry::{call, table};
 use crate::sconce::api::sconce_status;
 
@@ -29,26 +33,75 @@ pub struct sconce_op {
     _private: [u8; 0],
 }
 
+/// What a handle stands for.
+enum Operator {
+    /// An operator of a kernel library or of the program.
+    Registered(Resolved),
+    /// An operation of `aten` that this library offers.
+    Offered(&'static Operation),
+}
+
+impl Operator {
+    /// The operator as it is now; an error if its library was unloaded.
+    fn kept(&self) -> Result<Kept<'_>> {
+        Ok(match self {
+            Operator::Registered(resolved) => Kept::Registered(resolved, resolved.kept()?),
+            Operator::Offered(operation) => Kept::Offered(operation),
+        })
+    }
+}
+
+/// An operator during a call.
+enum Kept<'a> {
+    Registered(&'a Resolved, Arc<FoundOnce>),
+    Offered(&'a Operation),
+}
+
+impl Kept<'_> {
+    fn schema(&self) -> &Schema {
+        match self {
+            Kept::Registered(_, found) => found.schema(),
+            Kept::Offered(operation) => &operation.schema,
+        }
+    }
+
+    fn call(&self, values: Vec<Value>) -> Result<Vec<Value>> {
+        match self {
+            Kept::Registered(resolved, found) => call::call(resolved, found, values),
+            Kept::Offered(operation) => {
+                let schema = &operation.schema;
+                let arguments = Arguments(call::complete(schema, values)?);
+                operation.run(arguments).map_err(|error| error.within(&schema.name))
+            }
+        }
+    }
+}
+
 /// Operators with handles. They are few, and stay.
 #[derive(Default)]
 struct Names {
-    operators: Vec<Arc<Resolved>>,
-    numbers: HashMap<(String, String), usize>,
+    operators: Vec<Arc<Operator>>,
+    /// By name and overload. An operation of `aten` and an operator that a library registers under its name differ.
+    numbers: HashMap<(String, String, bool), usize>,
 }
 
 static NAMES: LazyLock<RwLock<Names>> = LazyLock::new(RwLock::default);
 
-fn handle_of(name: &str, overload: &str) -> *mut sconce_op {
+fn handle_of(name: &str, overload: &str, offered: Option<&'static Operation>) -> *mut sconce_op {
     let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
     let next = names.operators.len();
-    let number = *names.numbers.entry((name.to_owned(), overload.to_owned())).or_insert(next);
+    let key = (name.to_owned(), overload.to_owned(), offered.is_some());
+    let number = *names.numbers.entry(key).or_insert(next);
     if number == next {
-        names.operators.push(Arc::new(Resolved::new(name, overload)));
+        names.operators.push(Arc::new(match offered {
+            Some(operation) => Operator::Offered(operation),
+            None => Operator::Registered(Resolved::new(name, overload)),
+        }));
     }
     std::ptr::without_provenance_mut(HandleKind::Operator.numbered(number as u64) as usize)
 }
 
-fn operator_of(op: *mut sconce_op) -> Result<Arc<Resolved>> {
+fn operator_of(op: *mut sconce_op) -> Result<Arc<Operator>> {
     let names = NAMES.read().unwrap_or_else(PoisonError::into_inner);
     let (kind, handle) = (HandleKind::Operator, op as u64);
     let found = kind.number(handle).and_then(|number| names.operators.get(number as usize));
@@ -118,7 +171,8 @@ pub extern "C" fn sconce_op_define(schema: CText<'_>) -> sconce_status {
     })
 }
 
-/// Finds an operator that a kernel library registered.
+/// Finds an operator that a kernel library registered, or else an operation of `aten` that this library offers, such
+/// as `aten::gather`. Kernel libraries call the same operations.
 ///
 /// - `name`: the name with its namespace, such as `torchvision::nms`; an overload may follow after a point.
 /// - `overload`: NULL or empty for the default overload.
@@ -139,8 +193,19 @@ pub extern "C" fn sconce_op_find(
         if !given.is_empty() {
             overload = &given;
         }
-        table::read()?.schema(name, overload).map_err(|error| error.within("name"))?;
-        out_op.write("out_op", handle_of(name, overload))
+        let registered = table::read()?.schema(name, overload);
+        let offered = if registered.is_ok() { None } else { operation(name, overload) };
+        if offered.is_none() {
+            registered.map_err(|error| {
+                let known = overloads(name);
+                if known.is_empty() {
+                    return error.within("name");
+                }
+                let text = format!("{name} is offered with the overloads {known:?} only");
+                Error::invalid_argument(text).within("name")
+            })?;
+        }
+        out_op.write("out_op", handle_of(name, overload, offered))
     })
 }
 
@@ -157,12 +222,12 @@ pub extern "C" fn sconce_op_schema(
     out_schema: Out<'_, *mut c_char>,
 ) -> sconce_status {
     guard(|| {
-        let kept = operator_of(op)?.kept()?;
-        return_text(out_schema, "out_schema", &kept.schema().to_string())
+        let operator = operator_of(op)?;
+        return_text(out_schema, "out_schema", &operator.kept()?.schema().to_string())
     })
 }
 
-/// Returns the schemas of all operators, one on each line, sorted by name.
+/// Returns the schemas of all operators that kernel libraries registered, one on each line, sorted by name.
 ///
 /// - `out_schemas`: receives the text, which is empty if there are none.
 /// - Ownership: the caller frees the text with `sconce_torch_string_free`.
@@ -207,7 +272,7 @@ pub unsafe extern "C" fn sconce_op_call(
     guard(|| {
         let operator = operator_of(op)?;
         let kept = operator.kept()?;
-        let (name, wanted) = (&operator.name, kept.schema().results.len());
+        let (name, wanted) = (&kept.schema().name, kept.schema().results.len());
         if result_capacity < wanted {
             return Err(Error::invalid_argument(format!(
                 "result_capacity is {result_capacity}; {name} has {wanted} results"
@@ -234,7 +299,7 @@ pub unsafe extern "C" fn sconce_op_call(
         if !out_count.is_none() {
             out_count.check("out_count")?;
         }
-        let returned = results_of(call::call(&operator, &kept, values)?)?;
+        let returned = results_of(kept.call(values)?)?;
         let count = returned.len();
         if count > result_capacity {
             return Err(Error::internal(format!("{name} has returned {count} results")));

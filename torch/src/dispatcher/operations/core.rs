@@ -3,7 +3,7 @@
 use crate::abi::copies::cloned;
 use crate::abi::tensors::{dtype_of_tensor, sizes_of};
 use crate::dispatcher::arguments::{Arguments, NEW};
-use crate::dispatcher::results::{Function, Results, one};
+use crate::dispatcher::results::{Function, Results, changed, one};
 use crate::error::{Error, Result};
 use crate::operations::indexed::scatter_value;
 use crate::sconce::{api, operations};
@@ -41,6 +41,14 @@ pub const OPERATIONS: &[(&str, Function)] = &[
         scatter_value(out, out, dim, index, arguments.real_number(3)?)?;
         one(Ok(made))
     }),
+    (
+        "scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
+        |arguments| {
+            let (out, dim, index) = (arguments.tensor(0)?, arguments.int(1)?, arguments.tensor(2)?);
+            scatter_value(out, out, dim, index, arguments.real_number(3)?)?;
+            changed(arguments)
+        },
+    ),
     ("_is_all_true(Tensor self) -> Tensor", |arguments| truth(arguments, api::SCONCE_REDUCE_ALL)),
     ("_is_any_true(Tensor self) -> Tensor", |arguments| truth(arguments, api::SCONCE_REDUCE_ANY)),
 ];

@@ -22,6 +22,26 @@ pub const OPERATIONS: &[(&str, Function)] = &[
     ("_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", |arguments| {
         one(advanced_indexing::index(arguments.tensor(0)?, &arguments.optional_tensors(1)?))
     }),
+    ("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", |arguments| {
+        one(advanced_indexing::index(arguments.tensor(0)?, &arguments.optional_tensors(1)?))
+    }),
+    (
+        "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+        |arguments| {
+            let (tensor, values) = (arguments.tensor(0)?, arguments.tensor(2)?);
+            let indices = arguments.optional_tensors(1)?;
+            one(advanced_indexing::index_put(tensor, &indices, values, arguments.flag(3)?))
+        },
+    ),
+    (
+        "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
+        |arguments| {
+            let (tensor, values) = (arguments.tensor(0)?, arguments.tensor(2)?);
+            let (indices, accumulate) = (arguments.optional_tensors(1)?, arguments.flag(3)?);
+            advanced_indexing::index_put_out(tensor, tensor, &indices, values, accumulate)?;
+            changed(arguments)
+        },
+    ),
     ("masked_select(Tensor self, Tensor mask) -> Tensor", masked_select),
     ("nonzero(Tensor self) -> Tensor", nonzero),
     (

@@ -3,7 +3,7 @@
 use crate::abi::copies::cloned;
 use crate::abi::tensors::rank_of;
 use crate::dispatcher::arguments::Arguments;
-use crate::dispatcher::results::{Function, Results, one, two};
+use crate::dispatcher::results::{Function, Results, changed, one, two};
 use crate::error::{Error, Result};
 use crate::operations::histograms::counting::histc;
 use crate::operations::indexed::{gather, scatter, scatter_reduce};
@@ -29,6 +29,26 @@ pub const OPERATIONS: &[(&str, Function)] = &[
     ("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", |arguments| {
         combined(arguments, "sum", true)
     }),
+    (
+        "scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
+        |arguments| {
+            let (out, dim, index) = (arguments.tensor(0)?, arguments.int(1)?, arguments.tensor(2)?);
+            scatter(out, out, dim, index, arguments.tensor(3)?)?;
+            changed(arguments)
+        },
+    ),
+    (
+        "scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
+        |arguments| combined_in_place(arguments, "sum", true),
+    ),
+    (
+        "scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool \
+         include_self=True) -> Tensor(a!)",
+        |arguments| {
+            let (name, include_self) = (arguments.text(4)?, arguments.flag(5)?);
+            combined_in_place(arguments, &name, include_self)
+        },
+    ),
     (
         "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> \
          Tensor",
@@ -191,6 +211,14 @@ fn combined(arguments: &Arguments, name: &str, include_self: bool) -> Results {
     let operands = [arguments.tensor(2)?, arguments.tensor(3)?];
     scatter_reduce(out, out, operands, dim, name, include_self)?;
     one(Ok(made))
+}
+
+/// Combines elements of the fourth argument with the first one at indices.
+fn combined_in_place(arguments: &mut Arguments, name: &str, include_self: bool) -> Results {
+    let (out, dim) = (arguments.tensor(0)?, arguments.int(1)?);
+    let operands = [arguments.tensor(2)?, arguments.tensor(3)?];
+    scatter_reduce(out, out, operands, dim, name, include_self)?;
+    changed(arguments)
 }
 
 /// `logcumsumexp(self, dim)`
