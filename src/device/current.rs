@@ -96,7 +96,8 @@ pub unsafe extern "C" fn sconce_device_has_context(
 
 /// Waits until a device has finished all work queued on it so far, on every stream. Does not change
 /// the current device. Memory of graphs and pools that are gone and that had to wait for launches goes
-/// back to the driver.
+/// back to the driver. For the current device, its primary context is current on the thread afterwards,
+/// so that the program may call the driver by itself. For another device that has none, none is made.
 ///
 /// - Errors: INVALID_STATE: a stream of the device is being captured, by whatever thread; the capture
 ///   stays valid. Only captures of other code on streams of its own may be lost.

@@ -47,6 +47,7 @@ fn only_ask(stage: &Stage<'_>) -> Outcome {
             stage.driver.can_access_peer(device, peer)?;
         }
         let _ = stage.driver.device_processes(device); // The library it needs may be missing.
+        stage.driver.device_synchronize(device)?;
         assert!(!stage.driver.context_is_active(device)?);
     }
     assert!(active(stage)?.iter().all(|active| !active));

@@ -171,6 +171,19 @@ fn using_device_one_makes_no_context_on_device_zero() {
 }
 
 #[test]
+fn waiting_for_the_current_device_makes_its_context() {
+    in_child("waiting_for_the_current_device_makes_its_context", &[SIM], || {
+        assert_eq!(sconce_device_synchronize(1), SCONCE_OK);
+        assert!(!has_context(0) && !has_context(1), "waiting for another device made a context");
+        assert_eq!(sconce_device_synchronize(-1), SCONCE_OK);
+        assert!(has_context(0) && !has_context(1));
+        assert_eq!(sconce_device_set_current(1), SCONCE_OK);
+        assert_eq!(sconce_device_synchronize(1), SCONCE_OK);
+        assert_eq!(current_device(), Ok(1));
+    });
+}
+
+#[test]
 fn a_forked_child_of_an_initialised_process_is_refused() {
     in_child("a_forked_child_of_an_initialised_process_is_refused", &[SIM], || {
         let mut event = std::ptr::null_mut();

@@ -3,7 +3,7 @@
 //! | method | precondition | postcondition | blocks? |
 //! |---|---|---|---|
 //! | queries | index below `device_count` | no context appears | no |
-//! | `device_synchronize` | – | all work queued before on the device has finished | yes |
+//! | `device_synchronize` | – | all work queued before on the device has finished; makes no context | yes |
 //! | `enable_peer_access` | `can_access_peer` | kernels of `device` may use `peer`'s memory; enabling twice is fine | no |
 //!
 //! By default no device can access another one, and there is no report of processes (`NotSupported`).

@@ -50,6 +50,16 @@ pub fn switch_from(runtime: &Runtime, current: DeviceIndex, device: DeviceIndex)
     if device == current { Ok(()) } else { bind(runtime, device) }
 }
 
+/// Makes the context of the device, if that is the thread's current one and has none, and makes it current on the
+/// thread.
+pub fn make_context_if_current(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
+    if device != current_of_thread(runtime)? || runtime.driver().context_is_active(device)? {
+        return Ok(());
+    }
+    runtime.driver().bind_device(device)?;
+    note_switch(runtime, device)
+}
+
 fn bind(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
     let driver = runtime.driver();
     if device == DeviceIndex::ZERO && !driver.context_is_active(device)? {

@@ -29,7 +29,7 @@ mod queries;
 pub mod reach;
 
 pub use current::{current, exchange, set_current};
-pub use current::{switch, switch_from};
+pub use current::{make_context_if_current, switch, switch_from};
 pub use follow::current_of_thread;
 pub use index::checked;
 pub use index::{count, resolve};

@@ -91,10 +91,12 @@ pub fn synchronize(runtime: &Runtime, stream: Stream) -> Result<()> {
 }
 
 /// Waits for all work of a device (-1: the current one). Refused while one of its streams is captured, by whatever
-/// thread: the driver would refuse it, too, but invalidate the capture.
+/// thread: the driver would refuse it, too, but invalidate the capture. The current device has a context afterwards, as
+/// after `cudaDeviceSynchronize`.
 pub fn synchronize_device(index: i32) -> Result<()> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
+    device::make_context_if_current(runtime, device)?;
     if try_synchronize_device(runtime, device)? {
         return Ok(());
     }

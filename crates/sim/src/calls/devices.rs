@@ -27,7 +27,7 @@ impl Devices for Simulator {
     }
 
     fn device_synchronize(&self, device: DeviceIndex) -> Result<()> {
-        self.inner.enter_context(Call::DeviceSynchronize, device)?;
+        self.inner.enter_device(Call::DeviceSynchronize, device)?;
         self.inner.await_device(Call::DeviceSynchronize, device)
     }
 
