@@ -242,7 +242,7 @@ LINE(112, ArgumentsThatAreCheckedTogether) {
   };
   refused(on_the_cpu(rois), "on CPU");
   refused(rois.cuda(1), "device");
-  refused(rois.to(at::kHalf), "does not equal Half");
+  refused(rois.to(at::kHalf), "does not equal CUDAHalfType");
   refused(rois, "[4, 5]");
   const torch::Tensor none;
   const at::TensorArg none_t{none, "mask", 3};

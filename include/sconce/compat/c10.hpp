@@ -31,7 +31,7 @@
 #include <sconce/compat/cuda/properties.hpp>
 #include <sconce/compat/cuda/random.hpp>
 #include <sconce/compat/numbers/types.hpp>
-#include <sconce/compat/tensor/arguments.hpp>
+#include <sconce/compat/tensor/tensor.hpp>
 #include <string>
 #include <string_view>
 #include <type_traits>

@@ -72,6 +72,32 @@ inline cuda::MemoryFormat suggested_format(IntArrayRef sizes, IntArrayRef stride
   return rank == 4 ? cuda::MemoryFormat::ChannelsLast : cuda::MemoryFormat::ChannelsLast3d;
 }
 
+/// Whether some order of the dimensions makes each stride the product of the sizes before it.
+inline bool is_dense(IntArrayRef sizes, IntArrayRef strides) {
+  std::int64_t next = 1;
+  std::size_t left = 0;
+  for (const std::int64_t size : sizes) {
+    if (size == 0) {
+      return true;
+    }
+    left += size != 1;
+  }
+  while (left > 0) {
+    std::int64_t grown = 0;
+    for (std::size_t dim = 0; dim < sizes.size(); ++dim) {
+      if (sizes[dim] != 1 && strides[dim] == next) {
+        grown = next * sizes[dim];
+      }
+    }
+    if (grown == 0) {
+      return false;
+    }
+    next = grown;
+    --left;
+  }
+  return true;
+}
+
 }  // namespace detail
 }  // namespace v0
 }  // namespace sconce
@@ -239,6 +265,18 @@ class TensorBase {
   [[nodiscard]] Layout layout() const noexcept { return Layout::Strided; }
   /// False: all tensors are strided.
   [[nodiscard]] bool is_sparse() const noexcept { return false; }
+  /// False: every tensor has memory, also one without elements.
+  [[nodiscard]] bool is_meta() const noexcept { return false; }
+  /// False: elements are numbers of C++.
+  [[nodiscard]] bool is_quantized() const noexcept { return false; }
+  /// False: tensors are the CPU's or a CUDA device's.
+  [[nodiscard]] bool is_privateuseone() const noexcept { return false; }
+  /// Whether the elements fill a part of the memory without a gap, each once, in any order of the
+  /// dimensions.
+  [[nodiscard]] bool is_non_overlapping_and_dense() const {
+    const TensorBase& self = *this;
+    return detail::is_dense(self.sizes(), self.strides());
+  }
   /// False: there are no gradients.
   [[nodiscard]] bool requires_grad() const noexcept { return false; }
   /// Whether the memory is page-locked memory of the host.
@@ -267,6 +305,12 @@ class TensorBase {
   template <class T>
   [[nodiscard]] const T* const_data_ptr() const {
     return data_ptr<std::remove_const_t<T>>();
+  }
+  /// `data_ptr`, under ATen's older name.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if the elements are of another type
+  template <class T>
+  [[nodiscard]] T* data() const {
+    return data_ptr<T>();
   }
   /// The address of the first element.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if the elements are of another type

@@ -83,6 +83,9 @@ inline Tensor Tensor::div(const TensorOrScalar& other, std::string_view rounding
 inline const Tensor& Tensor::div_(const TensorOrScalar& other) const {
   return detail::binary_in_place(SCONCE_BINARY_DIV, *this, other);
 }
+inline Tensor Tensor::true_divide(const TensorOrScalar& other) const { return div(other); }
+inline const Tensor& Tensor::true_divide_(const TensorOrScalar& other) const { return div_(other); }
+inline Tensor Tensor::square() const { return mul(*this); }
 inline Tensor Tensor::floor_divide(const TensorOrScalar& other) const {
   return detail::binary_of(SCONCE_BINARY_FLOOR_DIVIDE, *this, other);
 }
@@ -195,6 +198,10 @@ inline Tensor Tensor::maximum(const TensorOrScalar& other) const {
 [[nodiscard]] inline Tensor add(const Tensor& tensor, const TensorOrScalar& other,
                                 const Scalar& alpha = 1) {
   return tensor.add(other, alpha);
+}
+/// `x / y` of each pair of elements.
+[[nodiscard]] inline Tensor true_divide(const Tensor& tensor, const TensorOrScalar& other) {
+  return tensor.true_divide(other);
 }
 /// `x - alpha * y` of each pair of elements.
 [[nodiscard]] inline Tensor sub(const Tensor& tensor, const TensorOrScalar& other,

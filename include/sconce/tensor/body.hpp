@@ -8,6 +8,7 @@
 #include <sconce/tensor/class.hpp>
 #include <sconce/tensor/copies.hpp>
 #include <sconce/tensor/fills.hpp>
+#include <sconce/tensor/masks.hpp>
 #include <sconce/tensor/ordering.hpp>
 #include <sconce/tensor/products.hpp>
 #include <sconce/tensor/reductions.hpp>

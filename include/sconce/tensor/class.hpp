@@ -18,12 +18,25 @@
 #include <sconce/cuda/generator.hpp>
 #include <sconce/tensor/base.hpp>
 #include <sconce/tensor/int_array_ref.hpp>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
 namespace sconce {
 inline namespace v0 {
+
+namespace compat {
+namespace at {
+namespace indexing {
+class TensorIndex;
+}  // namespace indexing
+}  // namespace at
+namespace c10 {
+class DeprecatedTypeProperties;
+class Storage;
+}  // namespace c10
+}  // namespace compat
 
 /// A tensor: elements of one type in memory of a device or of the CPU, with a shape. Copies are the
 /// same tensor; `clone` copies elements. Corresponds to `at::Tensor`.
@@ -98,6 +111,10 @@ class Tensor : public TensorBase {
   /// device.
   template <class T>
   [[nodiscard]] T item() const;
+  /// The elements repeated along each dimension, in new memory. Additional counts in front add
+  /// dimensions.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if there are fewer counts than dimensions
+  [[nodiscard]] Tensor repeat(IntArrayRef repeats) const;
   /// All elements in row-major order, converted to a type of C++. Waits for the current stream of
   /// its device. Corresponds to `tensor.flatten().tolist()` of Python.
   template <class T>
@@ -141,8 +158,17 @@ class Tensor : public TensorBase {
   /// Memory that is too small is replaced; views keep the old memory.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if memory of another owner is too small
   const Tensor& resize_(IntArrayRef size) const;
+  /// `resize_` to the sizes of another tensor.
+  const Tensor& resize_as_(const TensorBase& other) const;
+  /// Becomes a tensor over the memory of another one, with its type and shape.
+  const Tensor& set_(const TensorBase& source) const;
   /// Sets every element to 0.
   const Tensor& zero_() const;
+  /// Sets the elements for which a mask of truth values is true, to a value or to that of a tensor
+  /// without dimensions. The mask is broadcast.
+  const Tensor& masked_fill_(const TensorBase& mask, const TensorOrScalar& value) const;
+  /// `masked_fill_` of a copy, whose sizes are those of both broadcast.
+  [[nodiscard]] Tensor masked_fill(const TensorBase& mask, const TensorOrScalar& value) const;
   /// Fills with numbers from `from` to `to`, excluding `to`. All random fills have torch's bits.
   const Tensor& uniform_(double from = 0.0, double to = 1.0,
                          const cuda::OptionalGenerator& generator = std::nullopt) const;
@@ -301,6 +327,13 @@ class Tensor : public TensorBase {
   /// `clamp` in place.
   const Tensor& clamp_(const std::optional<TensorOrScalar>& min = std::nullopt,
                        const std::optional<TensorOrScalar>& max = std::nullopt) const;
+  /// Each element clamped to a lower bound.
+  [[nodiscard]] Tensor clamp_min(const TensorOrScalar& min) const;
+  const Tensor& clamp_min_(const TensorOrScalar& min) const;  ///< in place
+  /// Each element clamped to an upper bound.
+  [[nodiscard]] Tensor clamp_max(const TensorOrScalar& max) const;
+  const Tensor& clamp_max_(const TensorOrScalar& max) const;  ///< in place
+  [[nodiscard]] Tensor square() const;                        ///< `x * x`
 
   /// @}
   /// \name Operations on pairs of elements: with a tensor, or with a number
@@ -318,6 +351,9 @@ class Tensor : public TensorBase {
   /// `x / y` of each pair of elements; a real number, also for integers.
   [[nodiscard]] Tensor div(const TensorOrScalar& other) const;
   const Tensor& div_(const TensorOrScalar& other) const;  ///< in place
+  /// Another name of `div`.
+  [[nodiscard]] Tensor true_divide(const TensorOrScalar& other) const;
+  const Tensor& true_divide_(const TensorOrScalar& other) const;  ///< in place
   /// `floor(x / y)` of each pair of elements.
   [[nodiscard]] Tensor floor_divide(const TensorOrScalar& other) const;
   const Tensor& floor_divide_(const TensorOrScalar& other) const;  ///< in place
@@ -433,6 +469,9 @@ class Tensor : public TensorBase {
   [[nodiscard]] Tensor index_select(std::int64_t dim, const TensorBase& index) const;
   /// A row of indices for each element that is not 0. Waits for the current stream.
   [[nodiscard]] Tensor nonzero() const;
+  /// The elements for which a mask of truth values is true, as a vector. Both are broadcast. Waits
+  /// for the current stream.
+  [[nodiscard]] Tensor masked_select(const TensorBase& mask) const;
 
   /// @}
   /// \name Products
@@ -460,6 +499,107 @@ class Tensor : public TensorBase {
   /// Whether elements differ by at most `atol + rtol * |other|`.
   [[nodiscard]] bool allclose(const TensorBase& other, double rtol = 1e-5, double atol = 1e-8,
                               bool equal_nan = false) const;
+
+  /// @}
+
+  /// \name Operations of libsconce_torch
+  /// `<sconce/compat/tensor/operations.hpp>` defines them. Programs that call one link with
+  /// libsconce_torch.
+  /// @{
+
+  /// The part that indices select, one for each dimension from the first on:
+  /// `x.index({Slice(0, 2), None, "...", mask})`. A view unless a tensor is among them.
+  [[nodiscard]] Tensor index(
+      std::initializer_list<compat::at::indexing::TensorIndex> indices) const;
+  /// The part that indices select.
+  [[nodiscard]] Tensor index(const std::vector<compat::at::indexing::TensorIndex>& indices) const;
+  /// Sets the part that indices select to the elements of a tensor, which are broadcast.
+  const Tensor& index_put_(std::initializer_list<compat::at::indexing::TensorIndex> indices,
+                           const Tensor& values) const;
+  /// Sets the part that indices select to a number.
+  const Tensor& index_put_(std::initializer_list<compat::at::indexing::TensorIndex> indices,
+                           const Scalar& value) const;
+  /// Sets the part that indices select to the elements of a tensor.
+  const Tensor& index_put_(const std::vector<compat::at::indexing::TensorIndex>& indices,
+                           const Tensor& values) const;
+  /// Sets the part that indices select to a number.
+  const Tensor& index_put_(const std::vector<compat::at::indexing::TensorIndex>& indices,
+                           const Scalar& value) const;
+  /// Sets the elements at the indices that tensors list, or adds to them. A dimension whose tensor
+  /// is undefined or left out is not indexed.
+  const Tensor& index_put_(const std::vector<std::optional<Tensor>>& indices, const Tensor& values,
+                           bool accumulate = false) const;
+  /// Sets parts of a dimension to a value or to that of a tensor without dimensions.
+  const Tensor& index_fill_(std::int64_t dim, const TensorBase& index,
+                            const TensorOrScalar& value) const;
+  /// Adds the parts of a tensor to those of a dimension that a vector of integers lists.
+  const Tensor& index_add_(std::int64_t dim, const TensorBase& index, const Tensor& source) const;
+  /// The elements at the indices of a dimension: `result[i][j] = x[index[i][j]][j]` for the first.
+  [[nodiscard]] Tensor gather(std::int64_t dim, const TensorBase& index,
+                              bool sparse_grad = false) const;
+  /// A copy with elements of a tensor, or a number, at the indices of a dimension.
+  [[nodiscard]] Tensor scatter(std::int64_t dim, const TensorBase& index,
+                               const TensorOrScalar& value) const;
+  /// `scatter` in place.
+  const Tensor& scatter_(std::int64_t dim, const TensorBase& index,
+                         const TensorOrScalar& value) const;
+  /// A copy with elements of a tensor added at the indices of a dimension.
+  [[nodiscard]] Tensor scatter_add(std::int64_t dim, const TensorBase& index,
+                                   const TensorBase& source) const;
+  /// `scatter_add` in place.
+  const Tensor& scatter_add_(std::int64_t dim, const TensorBase& index,
+                             const TensorBase& source) const;
+  /// A copy with elements of a tensor combined at the indices of a dimension.
+  /// \param reduce `sum`, `prod`, `mean`, `amax` or `amin`
+  [[nodiscard]] Tensor scatter_reduce(std::int64_t dim, const TensorBase& index,
+                                      const TensorBase& source, std::string_view reduce,
+                                      bool include_self = true) const;
+  /// `scatter_reduce` in place.
+  const Tensor& scatter_reduce_(std::int64_t dim, const TensorBase& index, const TensorBase& source,
+                                std::string_view reduce, bool include_self = true) const;
+  /// The largest elements along a dimension, and the index of each.
+  [[nodiscard]] std::tuple<Tensor, Tensor> max(std::int64_t dim, bool keepdim = false) const;
+  /// The smallest elements along a dimension, and the index of each.
+  [[nodiscard]] std::tuple<Tensor, Tensor> min(std::int64_t dim, bool keepdim = false) const;
+  /// The `k` largest or smallest elements along a dimension, and the index of each.
+  [[nodiscard]] std::tuple<Tensor, Tensor> topk(std::int64_t k, std::int64_t dim = -1,
+                                                bool largest = true, bool sorted = true) const;
+  /// The indices that sort the elements along a dimension.
+  [[nodiscard]] Tensor argsort(std::int64_t dim = -1, bool descending = false) const;
+  /// The elements in reverse order along dimensions, in new memory.
+  [[nodiscard]] Tensor flip(IntArrayRef dims) const;
+  /// The elements moved along dimensions; those moved past the end go to the front.
+  [[nodiscard]] Tensor roll(IntArrayRef shifts, IntArrayRef dims = {}) const;
+  /// Parts of `size` indices of a dimension, each `step` after the one before: a view with one more
+  /// dimension, the last.
+  [[nodiscard]] Tensor unfold(std::int64_t dimension, std::int64_t size, std::int64_t step) const;
+  /// Each index of a dimension repeated; without a dimension, each element.
+  [[nodiscard]] Tensor repeat_interleave(std::int64_t repeats,
+                                         std::optional<std::int64_t> dim = std::nullopt) const;
+  /// Each index of a dimension as often as a vector of integers says. Waits for the current stream.
+  [[nodiscard]] Tensor repeat_interleave(const TensorBase& repeats,
+                                         std::optional<std::int64_t> dim = std::nullopt) const;
+  /// The sum of the products of the elements of two vectors.
+  [[nodiscard]] Tensor dot(const Tensor& other) const;
+
+  /// @}
+  /// \name Older names of ATen, and names of its gradients
+  /// `<sconce/compat/tensor/types.hpp>` defines them.
+  /// @{
+
+  /// Type and device. `AT_DISPATCH_…` takes it in the place of a `ScalarType`.
+  [[nodiscard]] compat::c10::DeprecatedTypeProperties type() const;
+  /// The name of type and device, such as `CUDAFloatType`.
+  [[nodiscard]] std::string toString() const;
+  /// The memory.
+  [[nodiscard]] compat::c10::Storage storage() const;
+  /// This tensor.
+  /// \throws NotSupportedError if gradients are asked for: there are none here
+  const Tensor& set_requires_grad(bool requires_grad) const;
+  /// `set_requires_grad`.
+  const Tensor& requires_grad_(bool requires_grad = true) const;
+  /// The undefined tensor: there are no gradients.
+  [[nodiscard]] Tensor grad() const;
 
   /// @}
 

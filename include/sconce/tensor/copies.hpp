@@ -4,10 +4,14 @@
 #ifndef SCONCE_TENSOR_COPIES_HPP
 #define SCONCE_TENSOR_COPIES_HPP
 
+#include <sconce/c/library.h>
 #include <sconce/c/tensor.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <sconce/detail/tensor_calls.hpp>
+#include <sconce/tensor/views.hpp>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -54,6 +58,32 @@ inline Scalar Tensor::item() const {
   sconce_scalar value{};
   detail::check(::sconce_tensor_item(get(), &value));
   return Scalar(value);
+}
+inline Tensor Tensor::repeat(IntArrayRef repeats) const {
+  const Tensor& self = *this;
+  const IntArrayRef sizes = self.sizes();
+  if (repeats.size() < sizes.size()) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                "Number of dimensions of repeat dims can not be smaller than number of dimensions "
+                "of tensor");
+  }
+  // Each dimension becomes two: the copies, and the elements of one.
+  const std::size_t added = repeats.size() - sizes.size();
+  std::vector<std::int64_t> single;
+  std::vector<std::int64_t> spread;
+  std::vector<std::int64_t> result;
+  for (std::size_t dim = 0; dim < repeats.size(); ++dim) {
+    const std::int64_t size = dim < added ? 1 : sizes[dim - added];
+    if (repeats[dim] < 0) {
+      throw Error(
+          SCONCE_ERROR_INVALID_ARGUMENT,
+          "Trying to create tensor with negative dimension " + std::to_string(repeats[dim] * size));
+    }
+    single.insert(single.end(), {1, size});
+    spread.insert(spread.end(), {repeats[dim], size});
+    result.push_back(repeats[dim] * size);
+  }
+  return reshape(single).expand(spread).clone(MemoryFormat::Contiguous).view(result);
 }
 template <class T>
 T Tensor::item() const {

@@ -17,24 +17,30 @@
 namespace sconce {
 inline namespace v0 {
 
+// Functions that make a tensor like no other are templates without a parameter to choose: where
+// <sconce/compat/tensor/factories.hpp> declares functions of the same parameters, which make
+// tensors of the CPU, calls without a namespace prefer those.
+
 /// \name Empty tensors, and tensors of one value
 /// @{
 
 /// A tensor whose values are not set: `empty({2, 3}, device(1).dtype(kHalf))`.
-[[nodiscard]] inline Tensor empty(IntArrayRef size, const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor empty(IntArrayRef size, const TensorOptions& options = {}) {
   const sconce_tensor_options asked = options.get();
   return detail::tensor_of([&](sconce_tensor** out) {
     return ::sconce_tensor_empty(size.data(), size.size(), &asked, out);
   });
 }
 /// A tensor in a memory format, whose values are not set.
-[[nodiscard]] inline Tensor empty(IntArrayRef size, const TensorOptions& options,
-                                  MemoryFormat format) {
+template <class = void>
+[[nodiscard]] Tensor empty(IntArrayRef size, const TensorOptions& options, MemoryFormat format) {
   return empty(size, options.memory_format(format));
 }
 /// A tensor with the given strides, whose values are not set.
-[[nodiscard]] inline Tensor empty_strided(IntArrayRef size, IntArrayRef stride,
-                                          const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor empty_strided(IntArrayRef size, IntArrayRef stride,
+                                   const TensorOptions& options = {}) {
   if (size.size() != stride.size()) {
     detail::throw_other_rank(size.size(), stride.size());
   }
@@ -44,19 +50,22 @@ inline namespace v0 {
   });
 }
 /// A tensor of one value; without a type in the options, of the value's kind.
-[[nodiscard]] inline Tensor full(IntArrayRef size, const Scalar& fill_value,
-                                 const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor full(IntArrayRef size, const Scalar& fill_value,
+                          const TensorOptions& options = {}) {
   const sconce_tensor_options asked = options.get();
   return detail::tensor_of([&](sconce_tensor** out) {
     return ::sconce_tensor_full(size.data(), size.size(), fill_value.get(), &asked, out);
   });
 }
 /// A tensor of zeros.
-[[nodiscard]] inline Tensor zeros(IntArrayRef size, const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor zeros(IntArrayRef size, const TensorOptions& options = {}) {
   return full(size, 0.0, options);
 }
 /// A tensor of ones.
-[[nodiscard]] inline Tensor ones(IntArrayRef size, const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor ones(IntArrayRef size, const TensorOptions& options = {}) {
   return full(size, 1.0, options);
 }
 
@@ -98,38 +107,44 @@ inline namespace v0 {
 
 /// Numbers from `start` up to, excluding, `end` in steps of `step`. The default type is `kLong` if
 /// all three are integers.
-[[nodiscard]] inline Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
-                                   const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
+                            const TensorOptions& options = {}) {
   const sconce_tensor_options asked = options.get();
   return detail::tensor_of([&](sconce_tensor** out) {
     return ::sconce_tensor_arange(start.get(), end.get(), step.get(), &asked, out);
   });
 }
 /// Numbers from `start` up to, excluding, `end`.
-[[nodiscard]] inline Tensor arange(const Scalar& start, const Scalar& end,
-                                   const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor arange(const Scalar& start, const Scalar& end,
+                            const TensorOptions& options = {}) {
   return arange(start, end, 1, options);
 }
 /// Numbers from 0 up to, excluding, `end`.
-[[nodiscard]] inline Tensor arange(const Scalar& end, const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor arange(const Scalar& end, const TensorOptions& options = {}) {
   return arange(0, end, 1, options);
 }
 /// `steps` numbers from `start` to `end`, both included.
-[[nodiscard]] inline Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps,
-                                     const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps,
+                              const TensorOptions& options = {}) {
   const sconce_tensor_options asked = options.get();
   return detail::tensor_of([&](sconce_tensor** out) {
     return ::sconce_tensor_linspace(start.get(), end.get(), steps, &asked, out);
   });
 }
 /// A matrix with ones on its main diagonal, and zeros elsewhere.
-[[nodiscard]] inline Tensor eye(std::int64_t n, std::int64_t m, const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor eye(std::int64_t n, std::int64_t m, const TensorOptions& options = {}) {
   const sconce_tensor_options asked = options.get();
   return detail::tensor_of(
       [&](sconce_tensor** out) { return ::sconce_tensor_eye(n, m, &asked, out); });
 }
 /// A square matrix with ones on its main diagonal, and zeros elsewhere.
-[[nodiscard]] inline Tensor eye(std::int64_t n, const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor eye(std::int64_t n, const TensorOptions& options = {}) {
   return eye(n, n, options);
 }
 
@@ -138,51 +153,60 @@ inline namespace v0 {
 /// @{
 
 /// Numbers from 0 to 1, excluding 1.
-[[nodiscard]] inline Tensor rand(IntArrayRef size, const cuda::OptionalGenerator& generator,
-                                 const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor rand(IntArrayRef size, const cuda::OptionalGenerator& generator,
+                          const TensorOptions& options = {}) {
   return empty(size, options).uniform_(0.0, 1.0, generator);
 }
 /// Numbers from 0 to 1, excluding 1.
-[[nodiscard]] inline Tensor rand(IntArrayRef size, const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor rand(IntArrayRef size, const TensorOptions& options = {}) {
   return rand(size, std::nullopt, options);
 }
 /// Normally distributed numbers.
-[[nodiscard]] inline Tensor randn(IntArrayRef size, const cuda::OptionalGenerator& generator,
-                                  const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor randn(IntArrayRef size, const cuda::OptionalGenerator& generator,
+                           const TensorOptions& options = {}) {
   return empty(size, options).normal_(0.0, 1.0, generator);
 }
 /// Normally distributed numbers.
-[[nodiscard]] inline Tensor randn(IntArrayRef size, const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor randn(IntArrayRef size, const TensorOptions& options = {}) {
   return randn(size, std::nullopt, options);
 }
 /// Integers from `low` to `high`, excluding `high`; the default type is `kLong`.
-[[nodiscard]] inline Tensor randint(std::int64_t low, std::int64_t high, IntArrayRef size,
-                                    const cuda::OptionalGenerator& generator,
-                                    const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor randint(std::int64_t low, std::int64_t high, IntArrayRef size,
+                             const cuda::OptionalGenerator& generator,
+                             const TensorOptions& options = {}) {
   const TensorOptions typed = options.dtype(options.dtype_opt().value_or(ScalarType::Long));
   return empty(size, typed).random_(low, high, generator);
 }
 /// Integers from `low` to `high`, excluding `high`; the default type is `kLong`.
-[[nodiscard]] inline Tensor randint(std::int64_t low, std::int64_t high, IntArrayRef size,
-                                    const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor randint(std::int64_t low, std::int64_t high, IntArrayRef size,
+                             const TensorOptions& options = {}) {
   return randint(low, high, size, std::nullopt, options);
 }
 /// Integers from 0 to `high`, excluding `high`; the default type is `kLong`.
-[[nodiscard]] inline Tensor randint(std::int64_t high, IntArrayRef size,
-                                    const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor randint(std::int64_t high, IntArrayRef size,
+                             const TensorOptions& options = {}) {
   return randint(0, high, size, std::nullopt, options);
 }
 /// The numbers from 0 to `n - 1` in a random order; the default type is `kLong`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if `n` is negative, or the type cannot hold them
-[[nodiscard]] inline Tensor randperm(std::int64_t n, const cuda::OptionalGenerator& generator,
-                                     const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor randperm(std::int64_t n, const cuda::OptionalGenerator& generator,
+                              const TensorOptions& options = {}) {
   const sconce_tensor_options asked = options.get();
   return detail::tensor_of([&](sconce_tensor** out) {
     return ::sconce_tensor_randperm(n, detail::handle(generator), &asked, out);
   });
 }
 /// The numbers from 0 to `n - 1` in a random order; the default type is `kLong`.
-[[nodiscard]] inline Tensor randperm(std::int64_t n, const TensorOptions& options = {}) {
+template <class = void>
+[[nodiscard]] Tensor randperm(std::int64_t n, const TensorOptions& options = {}) {
   return randperm(n, std::nullopt, options);
 }
 /// Numbers from 0 to 1, excluding 1, in a tensor like another.

@@ -65,6 +65,13 @@ inline const Tensor& Tensor::resize_(IntArrayRef size) const {
   detail::check(::sconce_tensor_resize(get(), size.data(), size.size()));
   return *this;
 }
+inline const Tensor& Tensor::resize_as_(const TensorBase& other) const {
+  return resize_(other.sizes());
+}
+inline const Tensor& Tensor::set_(const TensorBase& source) const {
+  detail::check(::sconce_tensor_assign(get(), source.get()));
+  return *this;
+}
 inline const Tensor& Tensor::zero_() const { return fill_(0); }
 inline const Tensor& Tensor::uniform_(double from, double to,
                                       const cuda::OptionalGenerator& generator) const {

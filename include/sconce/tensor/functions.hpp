@@ -6,6 +6,7 @@
 
 #include <sconce/tensor/binary.hpp>
 #include <sconce/tensor/convolutions.hpp>
+#include <sconce/tensor/masks.hpp>
 #include <sconce/tensor/ordering.hpp>
 #include <sconce/tensor/products.hpp>
 #include <sconce/tensor/reductions.hpp>

@@ -15,6 +15,7 @@
 #include <sconce/cuda/dim_vector.hpp>
 #include <sconce/cuda/span.hpp>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -72,6 +73,17 @@ class IntArrayRef {
   constexpr IntArrayRef(
       const std::array<std::int64_t, N>& numbers SCONCE_LIFETIMEBOUND) noexcept  // NOLINT: as c10's
       : data_(numbers.data()), size_(N) {}
+  /// The numbers of an array of C.
+  template <std::size_t N>
+  constexpr IntArrayRef(  // NOLINT: as c10's
+      const std::int64_t (&numbers)[N] SCONCE_LIFETIMEBOUND) noexcept
+      : data_(numbers), size_(N) {}
+  /// The numbers from one address to another. A template, so that 0 is no address.
+  template <class Pointer, std::enable_if_t<std::is_same_v<Pointer, const std::int64_t*> ||
+                                                std::is_same_v<Pointer, std::int64_t*>,
+                                            int> = 0>
+  constexpr IntArrayRef(const std::int64_t* begin, Pointer end) noexcept
+      : data_(begin), size_(static_cast<std::size_t>(end - begin)) {}
   /// The numbers of a view.
   constexpr IntArrayRef(cuda::Span<const std::int64_t> numbers) noexcept  // NOLINT: as c10's
       : data_(numbers.data()), size_(numbers.size()) {}

@@ -118,6 +118,24 @@ class Tape {
   [[nodiscard]] static Variable record(Tensor value, const std::string& name,
                                        const std::vector<Variable>& inputs,
                                        std::function<std::vector<Tensor>(const Tensor&)> backward) {
+    const std::size_t count = inputs.size();
+    auto function = [backward = std::move(backward), count](const std::vector<Tensor>& gradients) {
+      return gradients[0].defined() ? backward(gradients[0]) : std::vector<Tensor>(count);
+    };
+    return record_all({std::move(value)}, name, inputs, std::move(function)).front();
+  }
+
+  /// Records an operation that computed several `values` from `inputs`, and returns its results,
+  /// which are constants if all inputs are constants.
+  /// \param values the results; at least one
+  /// \param name for messages
+  /// \param inputs the operands
+  /// \param backward computes the gradients of `inputs` from those of `values`, of which some may be
+  ///        undefined
+  [[nodiscard]] static std::vector<Variable> record_all(std::vector<Tensor> values,
+                                                        const std::string& name,
+                                                        const std::vector<Variable>& inputs,
+                                                        BackwardFunction backward) {
     std::shared_ptr<BackwardGraph> graph;
     std::vector<BackwardEdge> edges;
     edges.reserve(inputs.size());
@@ -132,15 +150,20 @@ class Tape {
       }
       graph = input.graph();
     }
+    std::vector<Variable> results;
+    results.reserve(values.size());
     if (graph == nullptr) {
-      return value;
+      for (Tensor& value : values) {
+        results.emplace_back(std::move(value));
+      }
+      return results;
     }
-    const std::size_t count = inputs.size();
-    auto function = [backward = std::move(backward), count](const std::vector<Tensor>& gradients) {
-      return gradients[0].defined() ? backward(gradients[0]) : std::vector<Tensor>(count);
-    };
-    const std::uint64_t node = graph->add_node(value.device(), name, 1, edges, std::move(function));
-    return {std::move(value), {node, 0}, std::move(graph)};
+    const std::uint64_t node =
+        graph->add_node(values.at(0).device(), name, values.size(), edges, std::move(backward));
+    for (Tensor& value : values) {
+      results.push_back(Variable(std::move(value), {node, results.size()}, graph));
+    }
+    return results;
   }
 
  private:

@@ -153,10 +153,26 @@ inline const Tensor& Tensor::clamp_(const std::optional<TensorOrScalar>& min,
       max ? max->tensor() : nullptr, max ? max->number() : nullptr, get()));
   return *this;
 }
+inline Tensor Tensor::clamp_min(const TensorOrScalar& min) const { return clamp(min); }
+inline const Tensor& Tensor::clamp_min_(const TensorOrScalar& min) const { return clamp_(min); }
+inline Tensor Tensor::clamp_max(const TensorOrScalar& max) const {
+  return clamp(std::nullopt, max);
+}
+inline const Tensor& Tensor::clamp_max_(const TensorOrScalar& max) const {
+  return clamp_(std::nullopt, max);
+}
 
 /// \name Operations on each element
 /// @{
 
+/// Each element clamped to a lower bound.
+[[nodiscard]] inline Tensor clamp_min(const Tensor& tensor, const TensorOrScalar& min) {
+  return tensor.clamp_min(min);
+}
+/// Each element clamped to an upper bound.
+[[nodiscard]] inline Tensor clamp_max(const Tensor& tensor, const TensorOrScalar& max) {
+  return tensor.clamp_max(max);
+}
 /// `-x` of each element.
 [[nodiscard]] inline Tensor neg(const Tensor& tensor) { return tensor.neg(); }
 /// The absolute value of each element; a real number, also for complex elements.
