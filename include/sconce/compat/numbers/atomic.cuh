@@ -41,22 +41,24 @@ __device__ inline T change_at(T* address, const Change& change) {
   T before;
 #ifdef __CUDA_ARCH__
   using Bits = Word<sizeof(T)>;
-  // The word around it, and where in that the element begins: the device is little-endian.
-  const auto place = reinterpret_cast<std::uintptr_t>(address);
-  const std::uintptr_t inside = place % sizeof(Bits);
-  auto* const word = reinterpret_cast<Bits*>(place - inside);
-  const unsigned shift = static_cast<unsigned>(inside) * 8U;
+  constexpr bool is_part = sizeof(T) < sizeof(Bits);
   constexpr Bits ones = static_cast<Bits>(~Bits{0}) >> (8U * (sizeof(Bits) - sizeof(T)));
+  // The word around it, and where in that the element begins: the device is little-endian.
+  const std::size_t inside = is_part ? reinterpret_cast<std::uintptr_t>(address) % sizeof(Bits) : 0;
+  auto* const word = reinterpret_cast<Bits*>(reinterpret_cast<char*>(address) - inside);
+  const unsigned shift = static_cast<unsigned>(inside) * 8U;
   Bits seen = *word;
   Bits expected;
   do {
     expected = seen;
-    const Bits element = expected >> shift & ones;
+    const Bits element = is_part ? expected >> shift & ones : expected;
     memcpy(&before, &element, sizeof before);
     const T after = change(before);
     Bits replacement = 0;
     memcpy(&replacement, &after, sizeof after);
-    replacement = (expected & ~(ones << shift)) | replacement << shift;
+    if constexpr (is_part) {
+      replacement = (expected & ~(ones << shift)) | replacement << shift;
+    }
     seen = ::atomicCAS(word, expected, replacement);
   } while (seen != expected);
 #else

@@ -158,8 +158,12 @@ struct Format8 {
       return single_of(sign | 0x7FF00000U);
     }
     if (special == Special::infinities && magnitude >= 0x7CU) {
-      const std::uint32_t quiet = magnitude > 0x7CU ? 0x400000U : 0U;
-      return single_of(sign | 0x7F800000U | quiet | (magnitude << shift & 0x7FFFFFU));
+#ifdef __CUDA_ARCH__
+      const std::uint32_t payload = 0x7FFFFFU;  // as the device's instructions give it
+#else
+      const std::uint32_t payload = 0x400000U | (magnitude << shift & 0x7FFFFFU);
+#endif
+      return single_of(sign | 0x7F800000U | (magnitude > 0x7CU ? payload : 0U));
     }
     if (magnitude >> mantissa == 0) {  // a multiple of the least number
       const float least = single_of(static_cast<std::uint32_t>(128 - bias - mantissa) << 23);
