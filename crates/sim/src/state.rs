@@ -69,12 +69,12 @@ impl Default for SimOptions {
 /// Dropping a simulator does not wait: work in flight ends in the background, and the memory is freed
 /// after it.
 pub struct Simulator {
-    pub(crate) inner: Arc<SimState>,
+    pub(crate) inner: Arc<State>,
 }
 
 /// The state of a simulator. The order of its locks is in `docs/design/locks.md`; none is held while user code runs.
 /// Queued work and the threads that run it share the machine and the address space, and nothing else.
-pub(crate) struct SimState {
+pub(crate) struct State {
     /// The machine, with the devices that the process sees.
     pub(crate) config: SimConfig,
     pub(crate) visible: VisibleDevices,
@@ -168,7 +168,7 @@ impl Simulator {
         engine.workers.most = options.most_threads;
         let devices = config.devices as usize;
         Ok(Simulator {
-            inner: Arc::new(SimState {
+            inner: Arc::new(State {
                 config,
                 visible,
                 latency_ns: AtomicU64::new(options.latency_ns),
@@ -208,7 +208,7 @@ fn watch(space: &Arc<RwLock<rank::SimSpace, AddressSpace>>) -> AddressWatch {
     })
 }
 
-impl SimState {
+impl State {
     /// Entry of every call: counts it, and fails it if a test asked for that.
     pub(crate) fn enter(&self, call: Call) -> Result<()> {
         self.counters.add(call);

@@ -12,7 +12,7 @@ use sconce_runtime::stream::{self, Stream};
 use super::plans::{OutdatedPlans, Plans};
 
 /// A handle with what was made with it.
-pub(super) struct DnnThreadHandle {
+pub(super) struct ThreadHandle {
     pub(super) handle: Box<dyn DnnHandle>,
     /// What it is bound to; none after a failure.
     stream: Option<StreamRef>,
@@ -22,14 +22,14 @@ pub(super) struct DnnThreadHandle {
 }
 
 shared_static! {
-    static POOL: HandlePool<DnnThreadHandle> = HandlePool::new();
+    static POOL: HandlePool<ThreadHandle> = HandlePool::new();
 }
 
 thread_local! {
-    static HELD: ThreadHandles<DnnThreadHandle> = const { ThreadHandles::new() };
+    static HELD: ThreadHandles<ThreadHandle> = const { ThreadHandles::new() };
 }
 
-impl PooledHandle for DnnThreadHandle {
+impl PooledHandle for ThreadHandle {
     type Rest = OutdatedPlans;
     const LIBRARY: &'static str = "cuDNN";
 
@@ -52,7 +52,7 @@ impl PooledHandle for DnnThreadHandle {
 pub(super) fn with<R>(
     runtime: &Runtime,
     stream: Stream,
-    action: impl FnOnce(&mut DnnThreadHandle) -> Result<R>,
+    action: impl FnOnce(&mut ThreadHandle) -> Result<R>,
 ) -> Result<R> {
     let make = || make(runtime, stream.device());
     library_handles::with(&HELD, stream.device(), make, |handle| {
@@ -62,14 +62,14 @@ pub(super) fn with<R>(
 }
 
 #[cold]
-fn make(runtime: &Runtime, device: DeviceIndex) -> Result<DnnThreadHandle> {
+fn make(runtime: &Runtime, device: DeviceIndex) -> Result<ThreadHandle> {
     // No capture has to do with it, and it allocates.
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     let handle = runtime.driver().dnn_create(device)?;
-    Ok(DnnThreadHandle { handle, stream: None, given: false, plans: Plans::new() })
+    Ok(ThreadHandle { handle, stream: None, given: false, plans: Plans::new() })
 }
 
-impl DnnThreadHandle {
+impl ThreadHandle {
     #[inline]
     fn bind(&mut self, stream: StreamRef) -> Result<()> {
         if self.stream == Some(stream) && (!self.given || self.handle.is_set_to(stream)) {

@@ -14,7 +14,7 @@ use sconce_runtime::operand::{self, Operand};
 use sconce_runtime::stream::{self, CaptureSeen, Stream, after_enqueue};
 
 use super::choice::{Search, Trial};
-use super::handle::{self, DnnThreadHandle};
+use super::handle::{self, ThreadHandle};
 use super::packed::{packed_filter, usual_strides};
 use super::plans::{self, ConvolutionKey, Ready};
 use super::shape::{ConvolutionRequest, ConvolutionTask, FILTER, Role, footprint, roles};
@@ -166,7 +166,7 @@ impl ConvolutionCall<'_> {
     #[inline]
     fn run_ready(
         &self,
-        handle: &mut DnnThreadHandle,
+        handle: &mut ThreadHandle,
         key: &ConvolutionKey,
         captured: Option<&CaptureSeen>,
     ) -> Result<bool> {
@@ -186,7 +186,7 @@ impl ConvolutionCall<'_> {
 
     #[cold]
     #[inline(never)]
-    fn run_new(&self, handle: &mut DnnThreadHandle, captured: Option<&CaptureSeen>) -> Result<()> {
+    fn run_new(&self, handle: &mut ThreadHandle, captured: Option<&CaptureSeen>) -> Result<()> {
         let device = self.stream.device();
         let since = plans::epoch();
         let mut key = self.key;

@@ -4,9 +4,9 @@ use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::rank;
 use sconce_driver::{PointerKind, RelaxedCapture};
 
-use super::cache::{PinnedCache, PinnedMemory, PinnedPolicy};
-use super::heap::block::PinnedState;
-use super::heap::rounding::{PinnedKind, round};
+use super::cache::{PinnedCache, PinnedMemory, Policy};
+use super::heap::block::State;
+use super::heap::rounding::{Kind, round};
 use super::{deferred, drain, give_back, graphs, grow};
 use crate::caching::{BlockId, Guard, settings};
 use crate::context::{
@@ -77,13 +77,13 @@ fn slow_path(cache: &'static PinnedCache, bytes: usize) -> Result<usize> {
 }
 
 /// The rules in force, which hits go by from now on.
-fn rules(cache: &PinnedCache) -> PinnedPolicy {
+fn rules(cache: &PinnedCache) -> Policy {
     let known = cache.enter().rules;
     if known.are_current() {
         return known;
     }
     // Without the lock: reading the settings may say something to a log.
-    let read = PinnedPolicy::read();
+    let read = Policy::read();
     cache.enter().rules = read;
     read
 }
@@ -115,7 +115,7 @@ fn free_any(
         drop(inner);
         return not_freed(address);
     };
-    if heap.blocks[id].used || heap.blocks[id].kind == PinnedKind::Alone {
+    if heap.blocks[id].used || heap.blocks[id].kind == Kind::Alone {
         return free_slowly(cache, inner, id);
     }
     let outgoing = heap.give_back(id);
@@ -139,7 +139,7 @@ fn free_slowly(
         return Ok(());
     }
     let block = &mut inner.heap.blocks[id];
-    block.state = PinnedState::Waiting;
+    block.state = State::Waiting;
     let (captured, bytes) = (block.captured, block.bytes);
     if inner.is_in_graph(id) {
         return Ok(());
@@ -183,7 +183,7 @@ fn not_freed(address: usize) -> Result<()> {
 /// Why no held block begins at the address; `None` when the memory is not the cache's.
 fn refusal(inner: &PinnedMemory, address: usize) -> Option<Error> {
     let block = &inner.heap.blocks[inner.heap.block_at(address)?];
-    if block.state != PinnedState::Held || block.address == address {
+    if block.state != State::Held || block.address == address {
         return Some(Error::invalid_argument(format!(
             "ptr {address:#x} was freed already; free memory only once, and do not use it afterwards"
         )));
@@ -214,7 +214,7 @@ pub fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> bool {
     let cache = PinnedCache::get();
     let held = |inner: &PinnedMemory| {
         let id = inner.heap.block_at(address)?;
-        (inner.heap.blocks[id].state == PinnedState::Held).then_some(id)
+        (inner.heap.blocks[id].state == State::Held).then_some(id)
     };
     if held(&cache.enter()).is_none() {
         return false;
@@ -262,7 +262,7 @@ pub fn look_up(address: usize) -> PinnedAddress {
     let inner = PinnedCache::get().enter();
     let Some(id) = inner.heap.block_at(address) else { return PinnedAddress::Nothing };
     let block = &inner.heap.blocks[id];
-    if block.state == PinnedState::Held {
+    if block.state == State::Held {
         PinnedAddress::Held(block.end() - address)
     } else {
         PinnedAddress::Freed
@@ -295,7 +295,7 @@ pub fn empty_cache() -> Result<()> {
     let outgoing = {
         let mut inner = cache.enter();
         inner.heap.forget_most_used();
-        inner.heap.take_idle(&PinnedKind::GIVEN_BACK, usize::MAX)
+        inner.heap.take_idle(&Kind::GIVEN_BACK, usize::MAX)
     };
     give_back::unpin_all(runtime, cache, outgoing)
 }

@@ -32,7 +32,7 @@ pub(super) struct PinnedMemory {
     pub(super) captured: BTreeMap<u64, BTreeSet<BlockId>>,
     /// Freed blocks alone in their segments that no stream uses any more, until a call that may wait unpins them.
     pub(super) to_unpin: Vec<CompleteFree>,
-    pub(super) rules: PinnedPolicy,
+    pub(super) rules: Policy,
 }
 
 impl PinnedMemory {
@@ -44,7 +44,7 @@ impl PinnedMemory {
 
 /// What of the settings a hit needs to know.
 #[derive(Clone, Copy)]
-pub(super) struct PinnedPolicy {
+pub(super) struct Policy {
     generation: u64,
     /// Larger requests get memory of their own, which goes back when it is freed.
     pub(super) most_cached: usize,
@@ -54,7 +54,7 @@ pub(super) struct PinnedPolicy {
     pub(super) reserve: usize,
 }
 
-impl PinnedPolicy {
+impl Policy {
     /// Whether the settings are those that were read last.
     #[inline]
     pub(super) fn are_current(&self) -> bool {
@@ -62,12 +62,12 @@ impl PinnedPolicy {
     }
 
     /// The rules as the settings are now.
-    pub(super) fn read() -> PinnedPolicy {
+    pub(super) fn read() -> Policy {
         // The first question for the settings makes them, which changes their number.
         drop(settings::current());
         let generation = settings::generation();
         let pinned = settings::current().pinned;
-        PinnedPolicy {
+        Policy {
             generation,
             most_cached: pinned.max_cached_size_mb.saturating_mul(1 << 20),
             drained: pinned.use_background_threads,
@@ -78,12 +78,8 @@ impl PinnedPolicy {
 
 impl PinnedCache {
     const fn new() -> PinnedCache {
-        let rules = PinnedPolicy {
-            generation: u64::MAX,
-            most_cached: usize::MAX,
-            drained: false,
-            reserve: 0,
-        };
+        let rules =
+            Policy { generation: u64::MAX, most_cached: usize::MAX, drained: false, reserve: 0 };
         PinnedCache {
             inner: Lock::new(PinnedMemory {
                 heap: PinnedHeap::new(),

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::cache::{PinnedCache, PinnedMemory};
-use super::heap::block::{NONE, PinnedBlock, PinnedState};
+use super::heap::block::{Block, NONE, State};
 use super::heap::pinned_heap::PinnedHeap;
-use super::heap::rounding::PinnedKind;
-use super::heap::segments::PinnedSegment;
+use super::heap::rounding::Kind;
+use super::heap::segments::Segment;
 use crate::caching::BlockId;
 use crate::memory::Stat;
 
@@ -19,7 +19,7 @@ pub fn walk() -> Result<(), String> {
     shelf(&inner)?;
     figures(&inner)?;
     for id in queues.waiting() {
-        if inner.heap.blocks[id].state != PinnedState::Waiting {
+        if inner.heap.blocks[id].state != State::Waiting {
             return Err(format!("block {id} waits for events but is not waiting"));
         }
     }
@@ -27,7 +27,7 @@ pub fn walk() -> Result<(), String> {
 }
 
 /// The blocks of a segment, in order.
-fn blocks_of(heap: &PinnedHeap, segment: PinnedSegment) -> impl Iterator<Item = BlockId> {
+fn blocks_of(heap: &PinnedHeap, segment: Segment) -> impl Iterator<Item = BlockId> {
     let first = heap.addresses.get(segment.address);
     std::iter::successors(first, |id| {
         let after = heap.blocks[*id].after;
@@ -35,7 +35,7 @@ fn blocks_of(heap: &PinnedHeap, segment: PinnedSegment) -> impl Iterator<Item = 
     })
 }
 
-fn all_blocks(heap: &PinnedHeap) -> impl Iterator<Item = PinnedBlock> {
+fn all_blocks(heap: &PinnedHeap) -> impl Iterator<Item = Block> {
     heap.segments.all().flat_map(|(_, segment)| blocks_of(heap, segment)).map(|id| heap.blocks[id])
 }
 
@@ -70,7 +70,7 @@ fn tiles(inner: &PinnedMemory) -> Result<(), String> {
                 return Err(format!("block {id} is not of the segment that it lies in"));
             }
             (at, before) = (block.end(), id);
-            let is_free = block.state == PinnedState::Free;
+            let is_free = block.state == State::Free;
             if is_free && after_free {
                 return Err(format!("free neighbours at {:#x}", block.address));
             }
@@ -110,14 +110,14 @@ fn shelf(inner: &PinnedMemory) -> Result<(), String> {
         let mut id = first;
         while id != NONE {
             let block = &heap.blocks[id];
-            if block.state != PinnedState::Shelved || block.bytes != heap.blocks[first].bytes {
+            if block.state != State::Shelved || block.bytes != heap.blocks[first].bytes {
                 return Err(format!("block {id} is on the shelf as {:?}", block.state));
             }
             count += 1;
             id = block.next();
         }
     }
-    let shelved = all_blocks(heap).filter(|block| block.state == PinnedState::Shelved).count();
+    let shelved = all_blocks(heap).filter(|block| block.state == State::Shelved).count();
     if count != shelved {
         return Err(format!("{count} blocks on the shelf, {shelved} say they are"));
     }
@@ -127,7 +127,7 @@ fn shelf(inner: &PinnedMemory) -> Result<(), String> {
 fn figures(inner: &PinnedMemory) -> Result<(), String> {
     let heap = &inner.heap;
     let in_use: Vec<_> = all_blocks(heap)
-        .filter(|block| matches!(block.state, PinnedState::Held | PinnedState::Waiting))
+        .filter(|block| matches!(block.state, State::Held | State::Waiting))
         .collect();
     let expect = |name: &str, stat: &Stat, value: usize| {
         if stat.current == value as i64 && stat.peak >= stat.current {
@@ -144,7 +144,7 @@ fn figures(inner: &PinnedMemory) -> Result<(), String> {
     expect("allocations", &stats.allocations, heap.segments.len())?;
     let pinned = heap.segments.all().map(|(_, segment)| segment.bytes).sum();
     expect("allocated_bytes", &stats.allocated_bytes, pinned)?;
-    let mut alone = in_use.iter().filter(|block| block.kind == PinnedKind::Alone);
+    let mut alone = in_use.iter().filter(|block| block.kind == Kind::Alone);
     if let Some(block) = alone.find(|block| !block.is_whole()) {
         return Err(format!("the block at {:#x} is not alone", block.address));
     }

@@ -6,8 +6,8 @@ use sconce_base::types::DeviceIndex;
 use sconce_driver::{RelaxedCapture, StreamRef};
 
 use super::cache::PinnedCache;
-use super::heap::block::PinnedState;
-use super::heap::rounding::PinnedKind;
+use super::heap::block::State;
+use super::heap::rounding::Kind;
 use super::{drain, give_back};
 use crate::caching::{BlockId, CompleteFree, DeferredFrees, wait_for_devices};
 use crate::context::Runtime;
@@ -57,8 +57,7 @@ fn finish(
     if may_unpin == MayUnpin::Yes {
         complete.append(&mut inner.to_unpin);
     } else {
-        let is_alone =
-            |free: &mut CompleteFree| inner.heap.blocks[free.id].kind == PinnedKind::Alone;
+        let is_alone = |free: &mut CompleteFree| inner.heap.blocks[free.id].kind == Kind::Alone;
         let alone: Vec<_> = complete.extract_if(.., is_alone).collect();
         inner.to_unpin.extend(alone);
     }
@@ -66,7 +65,7 @@ fn finish(
         return false;
     }
     for CompleteFree { id, .. } in &complete {
-        debug_assert_eq!(inner.heap.blocks[*id].state, PinnedState::Waiting);
+        debug_assert_eq!(inner.heap.blocks[*id].state, State::Waiting);
         inner.heap.blocks[*id].used = false;
         outgoing.extend(inner.heap.give_back(*id));
     }

@@ -3,13 +3,13 @@
 use sconce_base::error::{Error, Result};
 
 use super::cache::PinnedCache;
-use super::heap::segments::PinnedSegment;
+use super::heap::segments::Segment;
 use super::source;
 use crate::context::Runtime;
 use crate::stream::{self, GivingBack};
 
 /// Unpins segments that have left the heap. What cannot go now comes back.
-pub(super) fn give_back(runtime: &Runtime, cache: &PinnedCache, outgoing: Vec<PinnedSegment>) {
+pub(super) fn give_back(runtime: &Runtime, cache: &PinnedCache, outgoing: Vec<Segment>) {
     if let Err(error) = unpin_all(runtime, cache, outgoing) {
         sconce_base::log::debug(format_args!("pinned memory is kept: {}", error.message()));
     }
@@ -20,7 +20,7 @@ pub(super) fn give_back(runtime: &Runtime, cache: &PinnedCache, outgoing: Vec<Pi
 pub(super) fn unpin_all(
     runtime: &Runtime,
     cache: &PinnedCache,
-    outgoing: Vec<PinnedSegment>,
+    outgoing: Vec<Segment>,
 ) -> Result<()> {
     if outgoing.is_empty() {
         return Ok(());

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use super::cache::PinnedCache;
 use super::deferred;
-use super::heap::block::PinnedState;
+use super::heap::block::State;
 use crate::context::Runtime;
 use crate::stream::Named;
 
@@ -56,7 +56,7 @@ pub fn release_capture(runtime: &Runtime, number: u64, launched: &[Named]) {
                 }
             }
             let block = &inner.heap.blocks[id];
-            let waits = block.state == PinnedState::Waiting && !block.captured;
+            let waits = block.state == State::Waiting && !block.captured;
             let bytes = block.bytes;
             if waits && !inner.is_in_graph(id) {
                 freed.push(((id, bytes), inner.uses.remove(&id).unwrap_or_default()));

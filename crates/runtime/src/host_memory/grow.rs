@@ -5,8 +5,8 @@ use sconce_base::error::{Error, Result, Status};
 
 use super::cache::{PinnedCache, PinnedMemory};
 use super::give_back::give_back;
-use super::heap::rounding::{PinnedKind, segment_bytes};
-use super::heap::segments::PinnedSegment;
+use super::heap::rounding::{Kind, segment_bytes};
+use super::heap::segments::Segment;
 use super::heap::supply::kind_for;
 use super::{deferred, source};
 use crate::context::Runtime;
@@ -15,13 +15,12 @@ use crate::stream;
 /// Makes the reserve that the settings ask for, with the first request. When the system has no room
 /// for it, requests go on without, until the settings change.
 pub(super) fn reserve(runtime: &Runtime, cache: &PinnedCache, bytes: usize) -> Result<()> {
-    let has_one = |inner: &PinnedMemory| {
-        inner.heap.segments.all().any(|(_, s)| s.kind == PinnedKind::Reserve)
-    };
+    let has_one =
+        |inner: &PinnedMemory| inner.heap.segments.all().any(|(_, s)| s.kind == Kind::Reserve);
     if has_one(&cache.enter()) {
         return Ok(());
     }
-    let segment = match source::pin(runtime, cache, PinnedKind::Reserve, bytes) {
+    let segment = match source::pin(runtime, cache, Kind::Reserve, bytes) {
         Err(error) if error.status() == Status::OutOfMemory => {
             cache.enter().rules.reserve = 0;
             sconce_base::log::warn(format_args!(
@@ -35,8 +34,8 @@ pub(super) fn reserve(runtime: &Runtime, cache: &PinnedCache, bytes: usize) -> R
     };
     let mut inner = cache.enter();
     // Another thread may have been quicker. To unpin is to wait for the devices, so the memory serves requests instead.
-    let kind = if has_one(&inner) { PinnedKind::of(bytes) } else { PinnedKind::Reserve };
-    inner.heap.adopt(PinnedSegment { kind, ..segment });
+    let kind = if has_one(&inner) { Kind::of(bytes) } else { Kind::Reserve };
+    inner.heap.adopt(Segment { kind, ..segment });
     Ok(())
 }
 
@@ -62,7 +61,7 @@ pub(super) fn grow(
     adopt(cache, segment, bytes)
 }
 
-fn adopt(cache: &PinnedCache, segment: PinnedSegment, bytes: usize) -> Result<usize> {
+fn adopt(cache: &PinnedCache, segment: Segment, bytes: usize) -> Result<usize> {
     let handed = cache.enter().heap.adopt_for(segment, bytes);
     handed.ok_or_else(|| Error::new(Status::Internal, "a new pinned segment does not fit"))
 }
@@ -83,7 +82,7 @@ fn when_exhausted(
         if keep && let Some(address) = cache.enter().heap.take(bytes) {
             return Ok(address);
         }
-        let outgoing = cache.enter().heap.take_idle(&PinnedKind::GIVEN_BACK, usize::MAX);
+        let outgoing = cache.enter().heap.take_idle(&Kind::GIVEN_BACK, usize::MAX);
         give_back(runtime, cache, outgoing);
         let kind = kind_for(rounded, keep);
         let size = segment_bytes(kind, rounded, 0);

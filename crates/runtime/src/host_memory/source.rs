@@ -7,8 +7,8 @@ use sconce_base::types::DeviceIndex;
 use sconce_driver::RelaxedCapture;
 
 use super::cache::PinnedCache;
-use super::heap::rounding::PinnedKind;
-use super::heap::segments::{PinnedBy, PinnedSegment};
+use super::heap::rounding::Kind;
+use super::heap::segments::{PinnedBy, Segment};
 use super::pages;
 use crate::caching::settings;
 use crate::context::Runtime;
@@ -18,9 +18,9 @@ use crate::device;
 pub(super) fn pin(
     runtime: &Runtime,
     cache: &PinnedCache,
-    kind: PinnedKind,
+    kind: Kind,
     bytes: usize,
-) -> Result<PinnedSegment> {
+) -> Result<Segment> {
     let device = device_for_pinning(runtime)?;
     let pinned = settings::current().pinned;
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
@@ -35,7 +35,7 @@ pub(super) fn pin(
     let mut inner = cache.enter();
     inner.heap.figures.host_alloc_time.add(took);
     inner.heap.figures.num_host_alloc += 1;
-    Ok(PinnedSegment { address, bytes, kind, source })
+    Ok(Segment { address, bytes, kind, source })
 }
 
 fn register(runtime: &Runtime, device: DeviceIndex, bytes: usize, threads: usize) -> Result<usize> {
@@ -48,8 +48,8 @@ fn register(runtime: &Runtime, device: DeviceIndex, bytes: usize, threads: usize
 }
 
 /// Unpins a segment that has left the heap, and counts the time. Waits for the devices in use.
-pub(super) fn unpin(runtime: &Runtime, cache: &PinnedCache, segment: PinnedSegment) -> Result<()> {
-    let PinnedSegment { address, bytes, source, .. } = segment;
+pub(super) fn unpin(runtime: &Runtime, cache: &PinnedCache, segment: Segment) -> Result<()> {
+    let Segment { address, bytes, source, .. } = segment;
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     let begin = Instant::now();
     match source {

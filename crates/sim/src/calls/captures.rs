@@ -12,9 +12,9 @@ use crate::call::Call;
 use crate::codes;
 use crate::machine::capture_rules::invalidated;
 use crate::machine::captures::exchange_thread_mode;
-use crate::machine::graphs::SimGraph;
+use crate::machine::graphs::Graph;
 use crate::machine::token::StreamKey;
-use crate::state::{SimState, Simulator};
+use crate::state::{Simulator, State};
 
 impl Captures for Simulator {
     fn exchange_capture_mode(&self, mode: CaptureMode) -> Result<CaptureMode> {
@@ -23,7 +23,7 @@ impl Captures for Simulator {
     }
 }
 
-impl SimState {
+impl State {
     /// Begins a capture on a stream, into the body of a conditional node if there is one.
     pub(crate) fn begin_capture(
         &self,
@@ -44,7 +44,7 @@ impl SimState {
             return refuse(codes::ILLEGAL_STATE, "stream: it is being captured already");
         }
         let graph = match body {
-            None => SimGraph::new(Some(key), None),
+            None => Graph::new(Some(key), None),
             Some(body) => {
                 let body = find_graph(&engine, call, body)?;
                 if body.parent.is_none() || body.origin.lock().replace(key).is_some() {

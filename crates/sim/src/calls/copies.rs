@@ -14,7 +14,7 @@ use crate::host::pages::is_mapped;
 use crate::host::place::HostPlace;
 use crate::machine::engine::Engine;
 use crate::memory::{Accessor, AddressSpace, Intent};
-use crate::state::{SimState, Simulator};
+use crate::state::{Simulator, State};
 use crate::work::copy::{CopySide, CopyWork};
 use crate::work::fill::FillWork;
 use crate::work::rows::ByteRows;
@@ -92,7 +92,7 @@ fn refused(call: Call, why: String) -> Error {
     codes::failure_because(call, codes::INVALID_VALUE, why)
 }
 
-impl SimState {
+impl State {
     /// One end of a copy, and whether it is pageable.
     fn side(
         &self,

@@ -12,7 +12,7 @@ use super::properties;
 use crate::call::Call;
 use crate::codes;
 use crate::machine::engine::Engine;
-use crate::state::{SimState, Simulator};
+use crate::state::{Simulator, State};
 
 impl Devices for Simulator {
     fn device_count(&self) -> i32 {
@@ -65,7 +65,7 @@ impl Devices for Simulator {
     }
 }
 
-impl SimState {
+impl State {
     /// Waits until everything queued on the device before has ended.
     pub(crate) fn await_device(&self, call: Call, device: DeviceIndex) -> Result<()> {
         about_to_wait::<rank::Device>();

@@ -11,11 +11,11 @@ use sconce_driver::{EventFlags, EventHandle, Events, StreamRef};
 use crate::call::Call;
 use crate::codes;
 use crate::machine::engine::Engine;
-use crate::machine::event::{NewestRecord, SimEvent};
+use crate::machine::event::{Event, NewestRecord};
 use crate::machine::operation::{QueuedWork, Submission};
 use crate::processes::event_page::EventPage;
 use crate::processes::handle::nonce;
-use crate::state::{SimState, Simulator};
+use crate::state::{Simulator, State};
 use crate::work::order::{OrderingWork, SharedRecordWork};
 
 impl Events for Simulator {
@@ -72,7 +72,7 @@ impl Events for Simulator {
     }
 }
 
-impl SimState {
+impl State {
     pub(crate) fn make_event(
         &self,
         call: Call,
@@ -94,7 +94,7 @@ impl SimState {
         };
         let mut engine = self.machine.engine.lock();
         engine.check(call, device)?;
-        Ok(engine.add_event(SimEvent::new(device, flags, page)))
+        Ok(engine.add_event(Event::new(device, flags, page)))
     }
 
     pub(crate) fn destroy_event(&self, call: Call, event: EventHandle) -> Result<()> {

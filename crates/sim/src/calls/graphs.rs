@@ -17,11 +17,11 @@ use crate::codes;
 use crate::handles::end_process;
 use crate::machine::engine::Engine;
 use crate::machine::graph_text::text_of;
-use crate::machine::graphs::{Condition, GraphContents, SimGraph, SimGraphExec};
+use crate::machine::graphs::{Condition, Graph, GraphContents, GraphExec};
 use crate::machine::launch::LaunchEnds;
 use crate::machine::operation::QueuedWork;
 use crate::machine::token::StreamKey;
-use crate::state::{SimState, Simulator};
+use crate::state::{Simulator, State};
 use crate::work::graph::{ConditionalWork, ResetConditionsWork};
 use crate::work::order::OrderingWork;
 
@@ -89,7 +89,7 @@ impl Graphs for Simulator {
         let shown = Arc::new(());
         *instance = Arc::downgrade(&shown);
         let lanes = BTreeMap::new();
-        let mut exec = SimGraphExec { origin, contents, lanes, last: None, _instance: shown };
+        let mut exec = GraphExec { origin, contents, lanes, last: None, _instance: shown };
         engine.add_lanes(&mut exec);
         let handle = engine.handles.take();
         engine.graphs.execs.insert(handle, exec);
@@ -189,7 +189,7 @@ impl Graphs for Simulator {
                 "the condition is not one of the graph that the stream is captured into",
             );
         };
-        let bodies: Vec<_> = (0..bodies).map(|_| SimGraph::new(None, Some(&graph))).collect();
+        let bodies: Vec<_> = (0..bodies).map(|_| Graph::new(None, Some(&graph))).collect();
         let work = ConditionalWork::new(condition, kind, bodies.clone());
         let work: Arc<dyn QueuedWork> = Arc::new(work);
         engine.capture_operation(call, key, &work, 0)?;
@@ -213,7 +213,7 @@ impl Graphs for Simulator {
     }
 }
 
-impl SimState {
+impl State {
     /// Destroys a graph that a capture has made, and returns how many nodes it had.
     pub(crate) fn drop_graph(&self, graph: GraphHandle) -> usize {
         let mut engine = self.machine.engine.lock();
@@ -225,15 +225,15 @@ impl SimState {
 
 impl Engine {
     /// Removes a graph and the bodies of its conditional nodes.
-    pub(super) fn remove_graph(&mut self, handle: usize, graph: &Arc<SimGraph>) {
+    pub(super) fn remove_graph(&mut self, handle: usize, graph: &Arc<Graph>) {
         self.graphs.graphs.remove(&handle);
         self.handles.give(handle);
         self.forget_bodies(graph);
     }
 
     /// Removes the bodies of the conditional nodes of a graph that is going.
-    pub(super) fn forget_bodies(&mut self, graph: &Arc<SimGraph>) {
-        let belongs = |other: &Arc<SimGraph>| {
+    pub(super) fn forget_bodies(&mut self, graph: &Arc<Graph>) {
+        let belongs = |other: &Arc<Graph>| {
             let parent = other.parent.as_ref().and_then(Weak::upgrade);
             parent.is_some_and(|parent| Arc::ptr_eq(&parent, graph))
         };
@@ -246,7 +246,7 @@ impl Engine {
 }
 
 /// The living graph that a handle names. Ends the process if the graph has been destroyed.
-pub(super) fn find_graph(engine: &Engine, call: Call, graph: GraphHandle) -> Result<Arc<SimGraph>> {
+pub(super) fn find_graph(engine: &Engine, call: Call, graph: GraphHandle) -> Result<Arc<Graph>> {
     match engine.graphs.graphs.get(&graph.native()) {
         Some(found) => Ok(Arc::clone(found)),
         None if engine.handles.was_taken(graph.native()) => {
@@ -262,7 +262,7 @@ fn take_exec(
     engine: &mut MutexGuard<'_, rank::SimEngine, Engine>,
     call: Call,
     exec: GraphExecHandle,
-) -> Result<SimGraphExec> {
+) -> Result<GraphExec> {
     match engine.graphs.execs.remove(&exec.native()) {
         Some(found) => Ok(found),
         None if engine.handles.was_taken(exec.native()) => {
@@ -282,7 +282,7 @@ fn launch_stream(
     engine: &mut MutexGuard<'_, rank::SimEngine, Engine>,
     call: Call,
     stream: StreamRef,
-    exec: &SimGraphExec,
+    exec: &GraphExec,
 ) -> Result<StreamKey> {
     let key = engine.find(call, stream)?;
     engine.check(call, stream.device)?;
@@ -302,7 +302,7 @@ fn captured_graph(
     engine: &mut MutexGuard<'_, rank::SimEngine, Engine>,
     call: Call,
     stream: StreamRef,
-) -> Result<(StreamKey, Arc<SimGraph>)> {
+) -> Result<(StreamKey, Arc<Graph>)> {
     let key = engine.find(call, stream)?;
     engine.check(call, stream.device)?;
     let id = engine.capture_for(call, key)?;

@@ -10,7 +10,7 @@ use crate::call::Call;
 use crate::codes;
 use crate::host::pages::is_mapped;
 use crate::memory::AddressSpace;
-use crate::state::{SimState, Simulator};
+use crate::state::{Simulator, State};
 
 impl HostMemory for Simulator {
     fn host_alloc(&self, device: DeviceIndex, bytes: usize) -> Result<usize> {
@@ -51,7 +51,7 @@ impl HostMemory for Simulator {
     }
 }
 
-impl SimState {
+impl State {
     /// Waits for work that may use the range, then forgets it.
     fn unpin(&self, call: Call, address: usize, made: bool) -> Result<()> {
         let check = |space: &AddressSpace| {

@@ -18,11 +18,11 @@ use sconce_driver::{EventFlags, EventHandle, Ipc, IpcHandle};
 use crate::call::Call;
 use crate::codes;
 use crate::host::pages::constant_file;
-use crate::machine::event::SimEvent;
+use crate::machine::event::Event;
 use crate::memory::{Backing, DEVICE_FILE, Extent, Mapping, MappingKind, Physical};
 use crate::processes::event_page::{EVENT_FILE, EventPage, Nonce};
 use crate::processes::handle::{EVENT, HandleFields, MEMORY, nonce, numbers};
-use crate::state::{SimState, Simulator};
+use crate::state::{Simulator, State};
 
 /// The name of the files that list pages.
 const LISTING_FILE: &CStr = c"sconce-sim-listing";
@@ -122,11 +122,11 @@ impl Ipc for Simulator {
             .and_then(|file| EventPage::open(file, number.as_i32(), fields.nonce))
             .map_err(|_| refused(call, codes::INVALID_HANDLE))?;
         let flags = EventFlags { interprocess: true, ..EventFlags::default() };
-        Ok(inner.machine.engine.lock().add_event(SimEvent::new(device, flags, Some(page))))
+        Ok(inner.machine.engine.lock().add_event(Event::new(device, flags, Some(page))))
     }
 }
 
-impl SimState {
+impl State {
     /// Makes handles of a freed allocation useless.
     pub(crate) fn forget_export(&self, address: u64) {
         self.exports.lock().0.remove(&address);

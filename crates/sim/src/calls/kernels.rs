@@ -12,7 +12,7 @@ use crate::codes;
 use crate::kernels::kernel::{Kernel, KernelWork};
 use crate::kernels::modules::{FoundKernel, LoadedModule, kernel_named};
 use crate::kernels::user;
-use crate::state::{SimState, Simulator};
+use crate::state::{Simulator, State};
 
 impl Kernels for Simulator {
     /// Loads nothing: the simulator knows its kernels by name. As in CUDA a capture that holds the thread
@@ -106,7 +106,7 @@ impl Simulator {
     }
 }
 
-impl SimState {
+impl State {
     pub(crate) fn drop_module(
         &self,
         call: Call,

@@ -8,7 +8,7 @@ use sconce_driver::{Memory, MemoryInfo, PointerInfo};
 use crate::call::Call;
 use crate::codes;
 use crate::memory::AddressSpace;
-use crate::state::{SimState, Simulator};
+use crate::state::{Simulator, State};
 
 impl Memory for Simulator {
     fn memory_info(&self, device: DeviceIndex) -> Result<MemoryInfo> {
@@ -59,7 +59,7 @@ impl Memory for Simulator {
     }
 }
 
-impl SimState {
+impl State {
     /// Changes the address space. An error code becomes the failure of `call`.
     pub(crate) fn in_space<T>(
         &self,

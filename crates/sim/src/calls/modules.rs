@@ -15,7 +15,7 @@ use crate::call::Call;
 use crate::codes;
 use crate::kernels::modules::FoundKernel;
 use crate::kernels::user::{self, SimKernel, UserWork};
-use crate::state::{SimState, Simulator};
+use crate::state::{Simulator, State};
 
 impl Modules for Simulator {
     /// Keeps the code: its kernels are functions of the host, which are looked up by name. As in CUDA a
@@ -135,7 +135,7 @@ impl Modules for Simulator {
     }
 }
 
-impl SimState {
+impl State {
     /// Entry of a call that takes a kernel of the program.
     fn enter_kernel(
         &self,

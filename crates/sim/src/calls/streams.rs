@@ -17,7 +17,7 @@ use crate::machine::engine::{Engine, GREATEST_PRIORITY};
 use crate::machine::event::NewestRecord;
 use crate::machine::operation::{QueuedWork, Submission};
 use crate::machine::token::StreamKey;
-use crate::state::{SimState, Simulator};
+use crate::state::{Simulator, State};
 use crate::work::host_function::HostFunctionWork;
 use crate::work::order::{OrderingWork, RemoteWaitWork};
 use crate::work::write_word::WriteWordWork;
@@ -164,7 +164,7 @@ impl Streams for Simulator {
     }
 }
 
-impl SimState {
+impl State {
     /// The checks of a call that may have nothing to do. Returns whether the stream is captured.
     pub(crate) fn accepts_work(&self, call: Call, stream: StreamRef) -> Result<bool> {
         let mut engine = self.machine.engine.lock();

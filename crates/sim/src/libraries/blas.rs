@@ -18,7 +18,7 @@ use super::compute::{Compute, calculation_ns, native_handle};
 use super::reals::{self, RealNumber, address_of};
 use crate::call::Call;
 use crate::memory::{Accessor, DeviceMemoryView, Intent, MemoryAccess};
-use crate::state::{SimState, Simulator};
+use crate::state::{Simulator, State};
 
 /// `CUBLAS_STATUS_INVALID_VALUE`.
 const INVALID_VALUE: i32 = 7;
@@ -47,7 +47,7 @@ impl Blas for Simulator {
 pub(crate) type GemmWorkspace = (u64, usize);
 
 struct SimBlasHandle {
-    inner: Arc<SimState>,
+    inner: Arc<State>,
     device: DeviceIndex,
     native: usize,
     stream: StreamRef,

@@ -13,7 +13,7 @@ use crate::call::Call;
 use crate::handles::HANDLE_STEP;
 use crate::machine::operation::{Pace, QueuedWork};
 use crate::memory::{Accesses, AddressSpace, DeviceMemoryView, MemoryAccess};
-use crate::state::SimState;
+use crate::state::State;
 
 /// A calculation of a library. It runs in stream order, as a kernel does.
 pub(crate) trait Compute: Send + Sync {
@@ -63,7 +63,7 @@ pub(crate) fn calculation_ns(sizes: &[usize]) -> u64 {
     (operations / OPERATIONS_PER_NS).min(LONGEST_NS)
 }
 
-impl SimState {
+impl State {
     /// Queues a calculation on a stream.
     pub(crate) fn compute(
         &self,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sconce_driver::CaptureMode;
 
-use super::graphs::{CapturedStream, GraphNode, SimGraph};
+use super::graphs::{CapturedStream, Graph, GraphNode};
 use super::token::StreamKey;
 
 thread_local! {
@@ -45,7 +45,7 @@ pub(crate) struct Capture {
     /// The capture is invalid: it takes nothing more, and ending it fails.
     pub(crate) is_invalid: bool,
     /// What it records into.
-    pub(crate) graph: Arc<SimGraph>,
+    pub(crate) graph: Arc<Graph>,
     /// The handle of the graph, if the capture is of the body of a conditional node.
     pub(crate) body: Option<usize>,
     /// The streams that take part: the origin, and those that waited for an event of the capture.
@@ -86,7 +86,7 @@ impl CaptureTable {
         origin: StreamKey,
         mode: CaptureMode,
         owner: u64,
-        graph: Arc<SimGraph>,
+        graph: Arc<Graph>,
         body: Option<usize>,
     ) {
         self.begun += 1;

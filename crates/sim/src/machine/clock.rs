@@ -8,16 +8,16 @@
 use std::time::{Duration, Instant};
 
 /// The clock of one simulator; lives under the engine's lock.
-pub(crate) struct SimClock {
+pub(crate) struct Clock {
     manual: bool,
     /// The time at `origin` in automatic mode, the time itself in manual mode.
     base_ns: u64,
     origin: Instant,
 }
 
-impl SimClock {
-    pub(crate) fn new() -> SimClock {
-        SimClock { manual: false, base_ns: 0, origin: Instant::now() }
+impl Clock {
+    pub(crate) fn new() -> Clock {
+        Clock { manual: false, base_ns: 0, origin: Instant::now() }
     }
 
     pub(crate) fn is_manual(&self) -> bool {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn manual_time_moves_only_with_operations_and_the_switch_does_not_jump() {
-        let mut clock = SimClock::new();
+        let mut clock = Clock::new();
         clock.set_manual(true);
         let start = clock.now_ns();
         std::thread::sleep(Duration::from_millis(2));
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_deadline_is_never_met_early() {
-        let clock = SimClock::new();
+        let clock = Clock::new();
         let target = clock.now_ns() + 300_000;
         wait_until(clock.deadline(target).unwrap());
         assert!(clock.now_ns() >= target);

@@ -13,8 +13,8 @@ use sconce_base::types::{DeviceIndex, MAX_DEVICES};
 use sconce_driver::{EventHandle, HeadState, StreamFlags, StreamHandle, StreamHead, StreamRef};
 
 use super::captures::CaptureTable;
-use super::clock::SimClock;
-use super::event::SimEvent;
+use super::clock::Clock;
+use super::event::Event;
 use super::graphs::GraphTable;
 use super::listener::OperationListener;
 use super::operation::QueuedWork;
@@ -34,7 +34,7 @@ pub(crate) const GREATEST_PRIORITY: i32 = -5;
 
 /// The queues of all devices.
 pub(crate) struct Engine {
-    pub(crate) clock: SimClock,
+    pub(crate) clock: Clock,
     pub(crate) devices: Vec<DeviceQueues>,
     pub(crate) streams: HashMap<StreamKey, StreamQueue>,
     /// The living streams by their handles; the legacy default streams have none.
@@ -42,7 +42,7 @@ pub(crate) struct Engine {
     /// The default streams of threads, made at first use.
     of_threads: HashMap<(ThreadNumber, DeviceIndex), StreamKey>,
     pub(crate) handles: Handles,
-    pub(crate) events: HashMap<usize, SimEvent>,
+    pub(crate) events: HashMap<usize, Event>,
     pub(crate) captures: CaptureTable,
     pub(crate) graphs: GraphTable,
     /// Streams whose head a worker may take.
@@ -62,7 +62,7 @@ impl Engine {
     pub(crate) fn new(devices: i32, slots: usize, reuse: bool) -> Engine {
         let indices: Vec<_> = (0..devices).filter_map(DeviceIndex::new).collect();
         let mut engine = Engine {
-            clock: SimClock::new(),
+            clock: Clock::new(),
             devices: Vec::new(),
             streams: HashMap::new(),
             by_handle: HashMap::new(),
@@ -323,7 +323,7 @@ impl Engine {
 /// Events.
 impl Engine {
     /// The living event that a handle names. Ends the process if the event has been destroyed.
-    pub(crate) fn event(&self, call: Call, handle: EventHandle) -> Result<&SimEvent> {
+    pub(crate) fn event(&self, call: Call, handle: EventHandle) -> Result<&Event> {
         match self.events.get(&handle.native()) {
             Some(event) => Ok(event),
             None if self.handles.was_taken(handle.native()) => {
@@ -333,7 +333,7 @@ impl Engine {
         }
     }
 
-    pub(crate) fn add_event(&mut self, event: SimEvent) -> EventHandle {
+    pub(crate) fn add_event(&mut self, event: Event) -> EventHandle {
         let handle = self.handles.take();
         self.events.insert(handle, event);
         EventHandle::from_driver(crate::HANDLES, handle)

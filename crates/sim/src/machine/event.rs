@@ -11,7 +11,7 @@ use super::token::Token;
 use crate::processes::event_page::{EventPage, RemoteRecord};
 
 /// An event of the simulator.
-pub(crate) struct SimEvent {
+pub(crate) struct Event {
     pub(crate) device: DeviceIndex,
     pub(crate) flags: EventFlags,
     /// The newest record that this process made outside captures.
@@ -29,10 +29,10 @@ pub(crate) enum NewestRecord {
     Elsewhere(RemoteRecord),
 }
 
-impl SimEvent {
-    pub(crate) fn new(device: DeviceIndex, flags: EventFlags, page: Option<EventPage>) -> SimEvent {
+impl Event {
+    pub(crate) fn new(device: DeviceIndex, flags: EventFlags, page: Option<EventPage>) -> Event {
         let shared = page.map(|page| (Arc::new(page), 0));
-        SimEvent { device, flags, own: None, captured: None, shared }
+        Event { device, flags, own: None, captured: None, shared }
     }
 
     pub(crate) fn newest(&self) -> NewestRecord {

@@ -3,10 +3,10 @@
 
 use std::fmt::Write as _;
 
-use super::graphs::{GraphNode, SimGraph};
+use super::graphs::{Graph, GraphNode};
 
 /// The text of a graph.
-pub(crate) fn text_of(graph: &SimGraph) -> String {
+pub(crate) fn text_of(graph: &Graph) -> String {
     let mut text = "digraph graph_1 {\n".to_owned();
     write_nodes(graph, "node", &mut text);
     text.push_str("}\n");
@@ -14,7 +14,7 @@ pub(crate) fn text_of(graph: &SimGraph) -> String {
 }
 
 /// Writes the body of a conditional node. `node` is the name of the node, and `number` that of the body.
-pub(crate) fn write_body(body: &SimGraph, node: &str, number: usize, text: &mut String) {
+pub(crate) fn write_body(body: &Graph, node: &str, number: usize, text: &mut String) {
     let name = format!("{node}_{number}");
     // Writing to a string does not fail.
     let _ = writeln!(text, "  subgraph cluster_{name} {{\n  label=\"{node}, body {number}\";");
@@ -23,7 +23,7 @@ pub(crate) fn write_body(body: &SimGraph, node: &str, number: usize, text: &mut 
 }
 
 /// Writes the nodes of a graph, whose names begin with `prefix`.
-fn write_nodes(graph: &SimGraph, prefix: &str, text: &mut String) {
+fn write_nodes(graph: &Graph, prefix: &str, text: &mut String) {
     let nodes = graph.contents.lock().nodes.clone();
     for (number, node) in nodes.iter().enumerate() {
         let name = format!("{prefix}_{number}");

@@ -86,19 +86,19 @@ pub(crate) struct GraphContents {
 }
 
 /// A graph, or the body of a conditional node.
-pub(crate) struct SimGraph {
+pub(crate) struct Graph {
     /// The stream on which the capture began; `None` for a body before its capture.
     pub(crate) origin: Mutex<rank::SimGraphOrigin, Option<StreamKey>>,
     pub(crate) contents: Mutex<rank::SimGraph, GraphContents>,
     /// The graph that a body belongs to.
-    pub(crate) parent: Option<Weak<SimGraph>>,
+    pub(crate) parent: Option<Weak<Graph>>,
     /// Exists as long as the executable copy that was made last.
     pub(crate) instance: Mutex<rank::SimGraphInstance, Weak<()>>,
 }
 
-impl SimGraph {
-    pub(crate) fn new(origin: Option<StreamKey>, parent: Option<&Arc<SimGraph>>) -> Arc<SimGraph> {
-        Arc::new(SimGraph {
+impl Graph {
+    pub(crate) fn new(origin: Option<StreamKey>, parent: Option<&Arc<Graph>>) -> Arc<Graph> {
+        Arc::new(Graph {
             origin: Mutex::new(origin),
             contents: Mutex::default(),
             parent: parent.map(Arc::downgrade),
@@ -107,7 +107,7 @@ impl SimGraph {
     }
 
     /// The graph that is launched: for a body that of its outermost conditional node.
-    pub(crate) fn outermost(self: &Arc<Self>) -> Arc<SimGraph> {
+    pub(crate) fn outermost(self: &Arc<Self>) -> Arc<Graph> {
         let mut graph = Arc::clone(self);
         while let Some(parent) = graph.parent.as_ref().and_then(Weak::upgrade) {
             graph = parent;
@@ -116,7 +116,7 @@ impl SimGraph {
     }
 }
 
-impl SimGraph {
+impl Graph {
     /// How many nodes it has.
     pub(crate) fn node_count(&self) -> usize {
         self.contents.lock().nodes.len()
@@ -130,7 +130,7 @@ impl SimGraph {
 }
 
 /// An executable copy of a graph.
-pub(crate) struct SimGraphExec {
+pub(crate) struct GraphExec {
     pub(crate) origin: StreamKey,
     pub(crate) contents: GraphContents,
     /// For each captured stream the stream on which its nodes run, unless they run on the one of the launch.
@@ -144,6 +144,6 @@ pub(crate) struct SimGraphExec {
 /// The graphs of a simulator, by their handles.
 #[derive(Default)]
 pub(crate) struct GraphTable {
-    pub(crate) graphs: HashMap<usize, Arc<SimGraph>>,
-    pub(crate) execs: HashMap<usize, SimGraphExec>,
+    pub(crate) graphs: HashMap<usize, Arc<Graph>>,
+    pub(crate) execs: HashMap<usize, GraphExec>,
 }

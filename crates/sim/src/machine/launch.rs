@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use super::engine::Engine;
-use super::graphs::SimGraphExec;
+use super::graphs::GraphExec;
 use super::operation::{QueuedWork, Submission};
 use super::token::{StreamKey, Token};
 use crate::call::Call;
@@ -28,7 +28,7 @@ impl Engine {
     pub(crate) fn launch(
         &mut self,
         key: StreamKey,
-        exec: &mut SimGraphExec,
+        exec: &mut GraphExec,
         ends: LaunchEnds,
         mut fault: impl FnMut(Call) -> Option<i32>,
     ) {
@@ -71,7 +71,7 @@ impl Engine {
     }
 
     /// Makes the lanes of an executable graph.
-    pub(crate) fn add_lanes(&mut self, exec: &mut SimGraphExec) {
+    pub(crate) fn add_lanes(&mut self, exec: &mut GraphExec) {
         for (captured, stream) in &exec.contents.streams {
             let lane = self.add_lane(stream.device, stream.priority);
             exec.lanes.insert(*captured, lane);
@@ -79,7 +79,7 @@ impl Engine {
     }
 
     /// Removes the lanes of an executable graph when their work has ended.
-    pub(crate) fn drop_lanes(&mut self, exec: &SimGraphExec) {
+    pub(crate) fn drop_lanes(&mut self, exec: &GraphExec) {
         for lane in exec.lanes.values() {
             self.drop_lane(*lane);
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sconce_driver::ConditionalKind;
 
 use crate::machine::graph_text::write_body;
-use crate::machine::graphs::{Condition, SimGraph};
+use crate::machine::graphs::{Condition, Graph};
 use crate::machine::operation::{Pace, QueuedWork};
 use crate::memory::Accesses;
 
@@ -33,7 +33,7 @@ impl QueuedWork for ResetConditionsWork {
 pub(crate) struct ConditionalWork {
     condition: Arc<Condition>,
     kind: ConditionalKind,
-    bodies: Vec<Arc<SimGraph>>,
+    bodies: Vec<Arc<Graph>>,
     modelled_ns: AtomicU64,
 }
 
@@ -41,7 +41,7 @@ impl ConditionalWork {
     pub(crate) fn new(
         condition: Arc<Condition>,
         kind: ConditionalKind,
-        bodies: Vec<Arc<SimGraph>>,
+        bodies: Vec<Arc<Graph>>,
     ) -> ConditionalWork {
         ConditionalWork { condition, kind, bodies, modelled_ns: AtomicU64::new(0) }
     }

@@ -6,7 +6,7 @@
 use sconce_base::collections::filled_bins::{BINS, FilledBins};
 use sconce_base::collections::treap;
 
-use super::block::{NONE, PinnedBlocks};
+use super::block::{Blocks, NONE};
 use super::rounding::UNIT;
 use crate::caching::BlockId;
 
@@ -14,7 +14,7 @@ use crate::caching::BlockId;
 const MASK: usize = BINS - 1;
 
 /// The free blocks of a kind: 17 KB, made with the first of them.
-pub(crate) struct PinnedBins {
+pub(crate) struct Bins {
     filled: FilledBins,
     roots: [BlockId; BINS],
 }
@@ -30,16 +30,16 @@ fn bin(bytes: usize) -> usize {
     ((power - 5) * 64 + (units >> (power - 6) & 63)) & MASK
 }
 
-impl PinnedBins {
+impl Bins {
     #[cold]
     #[inline(never)]
-    pub(crate) fn new() -> Box<PinnedBins> {
-        Box::new(PinnedBins { filled: FilledBins::new(), roots: [NONE; BINS] })
+    pub(crate) fn new() -> Box<Bins> {
+        Box::new(Bins { filled: FilledBins::new(), roots: [NONE; BINS] })
     }
 
     /// The smallest block of at least `bytes`, of equals the one with the lowest address; it stays where it is.
     #[inline]
-    pub(crate) fn best_fit(&self, blocks: &PinnedBlocks, bytes: usize) -> Option<BlockId> {
+    pub(crate) fn best_fit(&self, blocks: &Blocks, bytes: usize) -> Option<BlockId> {
         // This bin has smaller blocks too.
         let from = bin(bytes);
         let root = self.roots[from];
@@ -55,7 +55,7 @@ impl PinnedBins {
 
     /// Adds a free block.
     #[inline]
-    pub(crate) fn insert(&mut self, blocks: &mut PinnedBlocks, id: BlockId) {
+    pub(crate) fn insert(&mut self, blocks: &mut Blocks, id: BlockId) {
         let bin = bin(blocks[id].bytes);
         blocks[id].leave_shelf();
         treap::insert(blocks, &mut self.roots[bin], id);
@@ -64,14 +64,14 @@ impl PinnedBins {
 
     /// Takes a free block out.
     #[inline]
-    pub(crate) fn remove(&mut self, blocks: &mut PinnedBlocks, id: BlockId) {
+    pub(crate) fn remove(&mut self, blocks: &mut Blocks, id: BlockId) {
         let bin = bin(blocks[id].bytes);
         treap::remove(blocks, &mut self.roots[bin], id);
         self.filled.set_taken(bin, self.roots[bin] == NONE);
     }
 
     /// Every free block, from the smallest to the largest.
-    pub(crate) fn visit(&self, blocks: &PinnedBlocks, mut see: impl FnMut(BlockId)) {
+    pub(crate) fn visit(&self, blocks: &Blocks, mut see: impl FnMut(BlockId)) {
         let mut from = 0;
         while from < BINS
             && let Some(bin) = self.filled.next(from)
@@ -88,8 +88,8 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::block::PinnedBlock;
-    use super::super::rounding::PinnedKind;
+    use super::super::block::Block;
+    use super::super::rounding::Kind;
     use super::*;
 
     const STEPS: usize = if cfg!(miri) { 30 } else { 300 };
@@ -114,14 +114,14 @@ mod tests {
             scale in prop_oneof![Just(1_usize), Just(3), Just(64), Just(777)],
             steps in prop::collection::vec((0..3, 1_usize..4096), 1..STEPS)
         ) {
-            let mut blocks = PinnedBlocks::new();
-            let mut bins = PinnedBins::new();
+            let mut blocks = Blocks::new();
+            let mut bins = Bins::new();
             let mut model = BTreeMap::new();
             for (i, (step, units)) in steps.into_iter().enumerate() {
                 let bytes = units * UNIT * scale;
                 if step < 2 {
                     let address = (i * 0x9e37 % 100_000 + 1) * UNIT;
-                    let block = PinnedBlock::free(address, bytes, 0, PinnedKind::Small);
+                    let block = Block::free(address, bytes, 0, Kind::Small);
                     if model.contains_key(&block.key()) {
                         continue;
                     }

@@ -3,7 +3,7 @@
 use sconce_base::collections::treap::{self, TreapTable};
 use sconce_base::collections::word_hash::scatter;
 
-use super::rounding::{PinnedKind, UNIT};
+use super::rounding::{Kind, UNIT};
 use crate::caching::BlockId;
 
 /// No block. Its record stands for none.
@@ -11,7 +11,7 @@ pub(crate) const NONE: BlockId = treap::NONE;
 
 /// What a block is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PinnedState {
+pub(crate) enum State {
     /// The record stands for no block.
     Unused,
     /// One with its free neighbours, and found by its size.
@@ -27,7 +27,7 @@ pub(crate) enum PinnedState {
 /// A piece of a segment. A cache line each.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(crate) struct PinnedBlock {
+pub(crate) struct Block {
     pub(crate) address: usize,
     pub(crate) bytes: usize,
     /// What was asked for.
@@ -39,25 +39,20 @@ pub(crate) struct PinnedBlock {
     pub(crate) after: BlockId,
     /// Children in the tree of its bin; the first one is also the next on the shelf, or of the unused records.
     links: [BlockId; 2],
-    pub(crate) kind: PinnedKind,
-    pub(crate) state: PinnedState,
+    pub(crate) kind: Kind,
+    pub(crate) state: State,
     /// Streams use it.
     pub(crate) used: bool,
     /// A captured graph has its address: it is never handed out again.
     pub(crate) captured: bool,
 }
 
-const _: () = assert!(size_of::<PinnedBlock>() == 64);
+const _: () = assert!(size_of::<Block>() == 64);
 
-impl PinnedBlock {
+impl Block {
     /// A free block without neighbours.
-    pub(crate) fn free(
-        address: usize,
-        bytes: usize,
-        segment: u32,
-        kind: PinnedKind,
-    ) -> PinnedBlock {
-        PinnedBlock {
+    pub(crate) fn free(address: usize, bytes: usize, segment: u32, kind: Kind) -> Block {
+        Block {
             address,
             bytes,
             requested: 0,
@@ -66,7 +61,7 @@ impl PinnedBlock {
             after: NONE,
             links: [NONE; 2],
             kind,
-            state: PinnedState::Free,
+            state: State::Free,
             used: false,
             captured: false,
         }
@@ -107,18 +102,18 @@ impl PinnedBlock {
 }
 
 /// All records; numbers are used again.
-pub(crate) struct PinnedBlocks {
-    records: Vec<PinnedBlock>,
+pub(crate) struct Blocks {
+    records: Vec<Block>,
     unused: BlockId,
 }
 
-impl PinnedBlocks {
-    pub(crate) const fn new() -> PinnedBlocks {
-        PinnedBlocks { records: Vec::new(), unused: NONE }
+impl Blocks {
+    pub(crate) const fn new() -> Blocks {
+        Blocks { records: Vec::new(), unused: NONE }
     }
 
     #[inline]
-    pub(crate) fn add(&mut self, block: PinnedBlock) -> BlockId {
+    pub(crate) fn add(&mut self, block: Block) -> BlockId {
         let id = self.unused;
         if id == NONE {
             return self.push(block);
@@ -130,11 +125,11 @@ impl PinnedBlocks {
 
     #[cold]
     #[inline(never)]
-    fn push(&mut self, block: PinnedBlock) -> BlockId {
+    fn push(&mut self, block: Block) -> BlockId {
         if self.records.is_empty() {
             // That of `NONE`.
-            let nowhere = PinnedBlock::free(0, 0, 0, block.kind);
-            self.records.push(PinnedBlock { state: PinnedState::Unused, ..nowhere });
+            let nowhere = Block::free(0, 0, 0, block.kind);
+            self.records.push(Block { state: State::Unused, ..nowhere });
         }
         self.records.push(block);
         (self.records.len() - 1) as BlockId
@@ -144,30 +139,30 @@ impl PinnedBlocks {
     pub(crate) fn remove(&mut self, id: BlockId) {
         let unused = self.unused;
         let record = &mut self[id];
-        record.state = PinnedState::Unused;
+        record.state = State::Unused;
         record.set_next(unused);
         self.unused = id;
     }
 }
 
-impl std::ops::Index<BlockId> for PinnedBlocks {
-    type Output = PinnedBlock;
+impl std::ops::Index<BlockId> for Blocks {
+    type Output = Block;
 
     #[inline]
-    fn index(&self, id: BlockId) -> &PinnedBlock {
+    fn index(&self, id: BlockId) -> &Block {
         &self.records[id as usize]
     }
 }
 
-impl std::ops::IndexMut<BlockId> for PinnedBlocks {
+impl std::ops::IndexMut<BlockId> for Blocks {
     #[inline]
-    fn index_mut(&mut self, id: BlockId) -> &mut PinnedBlock {
+    fn index_mut(&mut self, id: BlockId) -> &mut Block {
         &mut self.records[id as usize]
     }
 }
 
 /// The trees of the bins.
-impl TreapTable for PinnedBlocks {
+impl TreapTable for Blocks {
     type Key = (usize, usize);
 
     #[inline]

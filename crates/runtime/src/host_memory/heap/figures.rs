@@ -60,7 +60,7 @@ pub struct HostMemoryStats {
 
 /// A figure as it is kept: what has fallen follows from the rest.
 #[derive(Clone, Copy, Debug)]
-struct PinnedFigure {
+struct Figure {
     current: i64,
     peak: i64,
     /// The sum of all rises since the last reset.
@@ -69,8 +69,8 @@ struct PinnedFigure {
     at_reset: i64,
 }
 
-impl PinnedFigure {
-    const NONE: PinnedFigure = PinnedFigure { current: 0, peak: 0, risen: 0, at_reset: 0 };
+impl Figure {
+    const NONE: Figure = Figure { current: 0, peak: 0, risen: 0, at_reset: 0 };
 
     #[inline]
     fn increase(&mut self, by: i64) {
@@ -85,7 +85,7 @@ impl PinnedFigure {
     }
 
     fn stat(&self) -> Stat {
-        let PinnedFigure { current, peak, risen, at_reset } = *self;
+        let Figure { current, peak, risen, at_reset } = *self;
         Stat { current, peak, allocated: risen, freed: at_reset + risen - current }
     }
 }
@@ -93,11 +93,11 @@ impl PinnedFigure {
 /// The figures of the heap.
 #[derive(Clone, Debug)]
 pub(crate) struct HeapFigures {
-    segments: PinnedFigure,
-    pinned: PinnedFigure,
-    requests: PinnedFigure,
-    active: PinnedFigure,
-    requested: PinnedFigure,
+    segments: Figure,
+    pinned: Figure,
+    requests: Figure,
+    active: Figure,
+    requested: Figure,
     pub(crate) host_alloc_time: DurationStat,
     pub(crate) host_free_time: DurationStat,
     pub(crate) num_host_alloc: i64,
@@ -106,11 +106,11 @@ pub(crate) struct HeapFigures {
 
 impl HeapFigures {
     pub(crate) const NONE: HeapFigures = HeapFigures {
-        segments: PinnedFigure::NONE,
-        pinned: PinnedFigure::NONE,
-        requests: PinnedFigure::NONE,
-        active: PinnedFigure::NONE,
-        requested: PinnedFigure::NONE,
+        segments: Figure::NONE,
+        pinned: Figure::NONE,
+        requests: Figure::NONE,
+        active: Figure::NONE,
+        requested: Figure::NONE,
         host_alloc_time: DurationStat::NONE,
         host_free_time: DurationStat::NONE,
         num_host_alloc: 0,
@@ -174,7 +174,7 @@ impl HeapFigures {
         self.pinned.current += bytes as i64;
     }
 
-    fn all(&mut self) -> [&mut PinnedFigure; 5] {
+    fn all(&mut self) -> [&mut Figure; 5] {
         [
             &mut self.segments,
             &mut self.pinned,

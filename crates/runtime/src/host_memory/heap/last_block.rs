@@ -5,7 +5,7 @@ use super::block::NONE;
 use crate::caching::BlockId;
 
 /// The last block.
-pub(crate) struct LastPinnedBlock {
+pub(crate) struct LastBlock {
     /// [`NONE`] when there is none.
     pub(crate) id: BlockId,
     address: usize,
@@ -16,21 +16,21 @@ pub(crate) struct LastPinnedBlock {
     again: i64,
 }
 
-impl LastPinnedBlock {
-    pub(crate) const NOTHING: LastPinnedBlock =
-        LastPinnedBlock { id: NONE, address: 0, requested: 0, free: false, again: 0 };
+impl LastBlock {
+    pub(crate) const NOTHING: LastBlock =
+        LastBlock { id: NONE, address: 0, requested: 0, free: false, again: 0 };
 
     /// A block that has just been handed out.
     #[inline]
-    pub(crate) fn held(id: BlockId, address: usize, requested: usize) -> LastPinnedBlock {
-        LastPinnedBlock { id, address, requested, free: false, again: 0 }
+    pub(crate) fn held(id: BlockId, address: usize, requested: usize) -> LastBlock {
+        LastBlock { id, address, requested, free: false, again: 0 }
     }
 
     /// Forgets the block. Returns what was left undone: the block, whether it was freed, and how often it was freed
     /// and handed out again. `None` when nothing was.
     #[inline]
     pub(crate) fn forget(&mut self) -> Option<(BlockId, bool, i64)> {
-        let LastPinnedBlock { id, free, again, .. } = *self;
+        let LastBlock { id, free, again, .. } = *self;
         self.id = NONE;
         self.free = false;
         (id != NONE && (free || again != 0)).then_some((id, free, again))

@@ -3,27 +3,27 @@
 //! Nothing here locks or calls a driver. A thread that changes the heap holds its lock.
 
 use super::address_table::AddressTable;
-use super::bins::PinnedBins;
-use super::block::{NONE, PinnedBlock, PinnedBlocks, PinnedState};
+use super::bins::Bins;
+use super::block::{Block, Blocks, NONE, State};
 use super::figures::HeapFigures;
-use super::last_block::LastPinnedBlock;
-use super::rounding::{PinnedKind, SMALL_MOST, is_close, round};
-use super::segments::{PinnedSegment, PinnedSegments};
+use super::last_block::LastBlock;
+use super::rounding::{Kind, SMALL_MOST, is_close, round};
+use super::segments::{Segment, Segments};
 use super::shelf::Shelf;
 use crate::caching::BlockId;
 
 /// All pinned memory of the process.
 pub(crate) struct PinnedHeap {
-    pub(crate) blocks: PinnedBlocks,
+    pub(crate) blocks: Blocks,
     /// Every block, by the address at which it begins.
     pub(crate) addresses: AddressTable,
-    pub(crate) segments: PinnedSegments,
+    pub(crate) segments: Segments,
     /// Blocks freed last; `None` before the first.
     pub(crate) shelf: Option<Box<Shelf>>,
     /// Free blocks of each kind by size; `None` before the first.
-    pub(crate) free: [Option<Box<PinnedBins>>; PinnedKind::KEPT],
+    pub(crate) free: [Option<Box<Bins>>; Kind::KEPT],
     pub(crate) figures: HeapFigures,
-    pub(crate) last: LastPinnedBlock,
+    pub(crate) last: LastBlock,
     /// For small and for large segments.
     pub(super) used: [KindUse; 2],
 }
@@ -39,13 +39,13 @@ pub(super) struct KindUse {
 impl PinnedHeap {
     pub(crate) const fn new() -> PinnedHeap {
         PinnedHeap {
-            blocks: PinnedBlocks::new(),
+            blocks: Blocks::new(),
             addresses: AddressTable::new(),
-            segments: PinnedSegments::new(),
+            segments: Segments::new(),
             shelf: None,
-            free: [const { None }; PinnedKind::KEPT],
+            free: [const { None }; Kind::KEPT],
             figures: HeapFigures::NONE,
-            last: LastPinnedBlock::NOTHING,
+            last: LastBlock::NOTHING,
             used: [KindUse { now: 0, most: 0 }; 2],
         }
     }
@@ -80,7 +80,7 @@ impl PinnedHeap {
     /// The smallest free block that is large enough: of the reserve, else of the request's kind.
     #[inline]
     fn best_fit(&self, rounded: usize) -> Option<BlockId> {
-        [PinnedKind::Reserve, PinnedKind::of(rounded)]
+        [Kind::Reserve, Kind::of(rounded)]
             .into_iter()
             .find_map(|kind| self.free[kind as usize].as_ref()?.best_fit(&self.blocks, rounded))
     }
@@ -89,10 +89,10 @@ impl PinnedHeap {
     #[inline]
     pub(super) fn cut_out(&mut self, id: BlockId, rounded: usize, requested: usize) -> usize {
         self.pull(id);
-        let PinnedBlock { address, bytes, segment, kind, after, .. } = self.blocks[id];
+        let Block { address, bytes, segment, kind, after, .. } = self.blocks[id];
         if bytes > rounded {
             let start = address + rounded;
-            let mut rest = PinnedBlock::free(start, bytes - rounded, segment, kind);
+            let mut rest = Block::free(start, bytes - rounded, segment, kind);
             (rest.before, rest.after) = (id, after);
             let rest = self.add_free(rest);
             if after != NONE {
@@ -107,8 +107,8 @@ impl PinnedHeap {
 
     /// A new free block, which begins where none did.
     #[inline]
-    pub(super) fn add_free(&mut self, block: PinnedBlock) -> BlockId {
-        let PinnedBlock { address, segment, .. } = block;
+    pub(super) fn add_free(&mut self, block: Block) -> BlockId {
+        let Block { address, segment, .. } = block;
         let id = self.blocks.add(block);
         self.addresses.insert(address, id);
         self.segments.begins(segment, address);
@@ -119,7 +119,7 @@ impl PinnedHeap {
     /// The block begins there no more.
     #[inline]
     pub(super) fn remove(&mut self, id: BlockId) {
-        let PinnedBlock { address, segment, .. } = self.blocks[id];
+        let Block { address, segment, .. } = self.blocks[id];
         self.addresses.remove(address);
         self.segments.ends(segment, address);
         self.blocks.remove(id);
@@ -130,7 +130,7 @@ impl PinnedHeap {
     fn push(&mut self, id: BlockId) {
         let kind = self.blocks[id].kind;
         if let Some(bins) = self.free.get_mut(kind as usize) {
-            bins.get_or_insert_with(PinnedBins::new).insert(&mut self.blocks, id);
+            bins.get_or_insert_with(Bins::new).insert(&mut self.blocks, id);
         }
     }
 
@@ -146,16 +146,16 @@ impl PinnedHeap {
     #[inline]
     pub(super) fn hand_out(&mut self, id: BlockId, requested: usize) -> usize {
         let block = &mut self.blocks[id];
-        block.state = PinnedState::Held;
+        block.state = State::Held;
         block.requested = requested;
-        let PinnedBlock { address, bytes, kind, .. } = *block;
+        let Block { address, bytes, kind, .. } = *block;
         self.figures.hand_out(bytes, requested);
         if let Some(used) = self.used.get_mut(kind as usize) {
             used.now += bytes;
             used.most = used.most.max(used.now);
         }
-        if kind != PinnedKind::Alone {
-            self.last = LastPinnedBlock::held(id, address, requested);
+        if kind != Kind::Alone {
+            self.last = LastBlock::held(id, address, requested);
         }
         address
     }
@@ -171,7 +171,7 @@ impl PinnedHeap {
     #[inline]
     fn finish(&mut self, id: BlockId, freed: bool, again: i64) {
         if again != 0 {
-            let PinnedBlock { bytes, requested, .. } = self.blocks[id];
+            let Block { bytes, requested, .. } = self.blocks[id];
             self.figures.repeat(bytes, requested, again);
         }
         if freed {
@@ -183,13 +183,13 @@ impl PinnedHeap {
 
     /// Takes back a block that nothing uses any more. A segment that is not to be kept comes out.
     #[inline]
-    pub(crate) fn give_back(&mut self, id: BlockId) -> Option<PinnedSegment> {
-        let PinnedBlock { bytes, requested, kind, .. } = self.blocks[id];
+    pub(crate) fn give_back(&mut self, id: BlockId) -> Option<Segment> {
+        let Block { bytes, requested, kind, .. } = self.blocks[id];
         self.figures.take_back(bytes, requested);
         if let Some(used) = self.used.get_mut(kind as usize) {
             used.now -= bytes;
         }
-        if kind == PinnedKind::Alone {
+        if kind == Kind::Alone {
             return self.take_alone(id);
         }
         let turned_out = self.shelf.get_or_insert_with(Shelf::new).put(&mut self.blocks, id);
@@ -200,7 +200,7 @@ impl PinnedHeap {
     }
 
     #[cold]
-    fn take_alone(&mut self, id: BlockId) -> Option<PinnedSegment> {
+    fn take_alone(&mut self, id: BlockId) -> Option<Segment> {
         let segment = self.blocks[id].segment;
         self.remove(id);
         self.remove_segment(segment)
@@ -232,7 +232,7 @@ impl PinnedHeap {
 
     /// Makes a block one with its free neighbours.
     fn merge(&mut self, id: BlockId) {
-        let PinnedBlock { before, after, .. } = self.blocks[id];
+        let Block { before, after, .. } = self.blocks[id];
         if self.is_free(after) {
             self.pull(after);
             self.absorb(id, after);
@@ -243,19 +243,19 @@ impl PinnedHeap {
             self.absorb(before, id);
             whole = before;
         }
-        self.blocks[whole].state = PinnedState::Free;
+        self.blocks[whole].state = State::Free;
         self.push(whole);
     }
 
     #[inline]
     pub(super) fn is_free(&self, id: BlockId) -> bool {
-        id != NONE && self.blocks[id].state == PinnedState::Free
+        id != NONE && self.blocks[id].state == State::Free
     }
 
     /// Adds a block, which no bin has, to the one that ends where it begins.
     #[inline]
     fn absorb(&mut self, id: BlockId, gone: BlockId) {
-        let PinnedBlock { bytes, after, .. } = self.blocks[gone];
+        let Block { bytes, after, .. } = self.blocks[gone];
         self.remove(gone);
         let block = &mut self.blocks[id];
         block.bytes += bytes;
@@ -286,6 +286,6 @@ impl PinnedHeap {
     /// The block that begins at an address, if a caller holds it.
     #[inline]
     pub(crate) fn held_at(&self, address: usize) -> Option<BlockId> {
-        self.addresses.get(address).filter(|id| self.blocks[*id].state == PinnedState::Held)
+        self.addresses.get(address).filter(|id| self.blocks[*id].state == State::Held)
     }
 }

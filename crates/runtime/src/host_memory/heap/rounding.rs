@@ -17,7 +17,7 @@ const TOO_LARGE: usize = 1 << 60;
 
 /// Which requests a segment is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PinnedKind {
+pub(crate) enum Kind {
     /// Up to [`SMALL_MOST`].
     Small,
     /// Above.
@@ -28,15 +28,15 @@ pub(crate) enum PinnedKind {
     Alone,
 }
 
-impl PinnedKind {
+impl Kind {
     /// The kinds whose free pieces may serve others.
     pub(crate) const KEPT: usize = 3;
 
     /// The kinds whose segments go back when nothing uses them.
-    pub(crate) const GIVEN_BACK: [PinnedKind; 2] = [PinnedKind::Small, PinnedKind::Large];
+    pub(crate) const GIVEN_BACK: [Kind; 2] = [Kind::Small, Kind::Large];
 
-    pub(crate) fn of(rounded: usize) -> PinnedKind {
-        if rounded <= SMALL_MOST { PinnedKind::Small } else { PinnedKind::Large }
+    pub(crate) fn of(rounded: usize) -> Kind {
+        if rounded <= SMALL_MOST { Kind::Small } else { Kind::Large }
     }
 }
 
@@ -50,12 +50,12 @@ pub(crate) fn round(bytes: usize) -> Option<usize> {
 }
 
 /// The bytes of a new segment for a block of `rounded` bytes, when `pinned` bytes are pinned already.
-pub(crate) fn segment_bytes(kind: PinnedKind, rounded: usize, pinned: usize) -> usize {
+pub(crate) fn segment_bytes(kind: Kind, rounded: usize, pinned: usize) -> usize {
     let growth = (pinned / GROWTH_PART).min(GROWTH_MOST);
     let wanted = match kind {
-        PinnedKind::Small => rounded.max(growth).max(SMALL_SEGMENT),
-        PinnedKind::Large => rounded.max(growth),
-        PinnedKind::Reserve | PinnedKind::Alone => rounded,
+        Kind::Small => rounded.max(growth).max(SMALL_SEGMENT),
+        Kind::Large => rounded.max(growth),
+        Kind::Reserve | Kind::Alone => rounded,
     };
     wanted.next_multiple_of(PAGE)
 }
@@ -83,20 +83,17 @@ mod tests {
         assert_eq!(round(SMALL_MOST + 1), Some(SMALL_MOST + PAGE));
         assert_eq!(round(TOO_LARGE), None);
         assert_eq!(round(usize::MAX), None);
-        assert_eq!(
-            (PinnedKind::of(SMALL_MOST), PinnedKind::of(SMALL_MOST + PAGE)),
-            (PinnedKind::Small, PinnedKind::Large)
-        );
+        assert_eq!((Kind::of(SMALL_MOST), Kind::of(SMALL_MOST + PAGE)), (Kind::Small, Kind::Large));
     }
 
     #[test]
     fn segments_grow_with_what_is_pinned() {
-        assert_eq!(segment_bytes(PinnedKind::Small, 64, 0), SMALL_SEGMENT);
-        assert_eq!(segment_bytes(PinnedKind::Small, 64, 320 << 20), 10 << 20);
-        assert_eq!(segment_bytes(PinnedKind::Large, 3 << 20, 0), 3 << 20);
-        assert_eq!(segment_bytes(PinnedKind::Large, 3 << 20, usize::MAX), GROWTH_MOST);
-        assert_eq!(segment_bytes(PinnedKind::Large, 64 << 20, usize::MAX), 64 << 20);
-        assert_eq!(segment_bytes(PinnedKind::Alone, PAGE + 64, usize::MAX), 2 * PAGE);
+        assert_eq!(segment_bytes(Kind::Small, 64, 0), SMALL_SEGMENT);
+        assert_eq!(segment_bytes(Kind::Small, 64, 320 << 20), 10 << 20);
+        assert_eq!(segment_bytes(Kind::Large, 3 << 20, 0), 3 << 20);
+        assert_eq!(segment_bytes(Kind::Large, 3 << 20, usize::MAX), GROWTH_MOST);
+        assert_eq!(segment_bytes(Kind::Large, 64 << 20, usize::MAX), 64 << 20);
+        assert_eq!(segment_bytes(Kind::Alone, PAGE + 64, usize::MAX), 2 * PAGE);
     }
 
     #[test]

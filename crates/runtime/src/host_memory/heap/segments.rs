@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::rounding::{PAGE, PinnedKind, UNIT};
+use super::rounding::{Kind, PAGE, UNIT};
 use super::starts::Starts;
 
 /// How a segment was pinned, and so how it is freed.
@@ -16,33 +16,33 @@ pub(crate) enum PinnedBy {
 
 /// Memory that is pinned in one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PinnedSegment {
+pub(crate) struct Segment {
     pub(crate) address: usize,
     pub(crate) bytes: usize,
-    pub(crate) kind: PinnedKind,
+    pub(crate) kind: Kind,
     pub(crate) source: PinnedBy,
 }
 
-impl PinnedSegment {
+impl Segment {
     /// The bytes of which its blocks are multiples.
     fn unit(&self) -> usize {
         match self.kind {
-            PinnedKind::Small | PinnedKind::Reserve => UNIT,
-            PinnedKind::Large => PAGE,
-            PinnedKind::Alone => self.bytes.max(1),
+            Kind::Small | Kind::Reserve => UNIT,
+            Kind::Large => PAGE,
+            Kind::Alone => self.bytes.max(1),
         }
     }
 }
 
 /// A place of the table: a segment, or what a segment that has gone has left.
 struct SegmentPlace {
-    segment: PinnedSegment,
+    segment: Segment,
     unit_bits: u32,
     starts: Starts,
 }
 
 impl SegmentPlace {
-    fn new(segment: PinnedSegment) -> SegmentPlace {
+    fn new(segment: Segment) -> SegmentPlace {
         let unit_bits = segment.unit().next_power_of_two().trailing_zeros();
         SegmentPlace {
             segment,
@@ -58,18 +58,18 @@ impl SegmentPlace {
 }
 
 /// All segments of the heap, by number and by address. Numbers are used again.
-pub(crate) struct PinnedSegments {
+pub(crate) struct Segments {
     places: Vec<Option<SegmentPlace>>,
     by_address: BTreeMap<usize, u32>,
 }
 
-impl PinnedSegments {
-    pub(crate) const fn new() -> PinnedSegments {
-        PinnedSegments { places: Vec::new(), by_address: BTreeMap::new() }
+impl Segments {
+    pub(crate) const fn new() -> Segments {
+        Segments { places: Vec::new(), by_address: BTreeMap::new() }
     }
 
     /// Adds a segment without blocks; returns its number.
-    pub(crate) fn add(&mut self, segment: PinnedSegment) -> u32 {
+    pub(crate) fn add(&mut self, segment: Segment) -> u32 {
         let place = Some(SegmentPlace::new(segment));
         let number = match self.places.iter().position(Option::is_none) {
             Some(number) => {
@@ -86,7 +86,7 @@ impl PinnedSegments {
     }
 
     /// Takes a segment out.
-    pub(crate) fn remove(&mut self, number: u32) -> Option<PinnedSegment> {
+    pub(crate) fn remove(&mut self, number: u32) -> Option<Segment> {
         let segment = self.places.get_mut(number as usize)?.take()?.segment;
         self.by_address.remove(&segment.address);
         Some(segment)
@@ -112,7 +112,7 @@ impl PinnedSegments {
     pub(crate) fn start_of(&self, address: usize) -> Option<usize> {
         let (_, number) = self.by_address.range(..=address).next_back()?;
         let place = self.places.get(*number as usize)?.as_ref()?;
-        let PinnedSegment { address: first, bytes, .. } = place.segment;
+        let Segment { address: first, bytes, .. } = place.segment;
         if address - first >= bytes {
             return None;
         }
@@ -121,7 +121,7 @@ impl PinnedSegments {
     }
 
     /// Every segment, by address, with its number.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (u32, PinnedSegment)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u32, Segment)> {
         self.by_address.values().filter_map(|number| {
             let place = self.places.get(*number as usize)?.as_ref()?;
             Some((*number, place.segment))

@@ -4,7 +4,7 @@
 
 use sconce_base::collections::word_hash::scatter;
 
-use super::block::{NONE, PinnedBlocks, PinnedState};
+use super::block::{Blocks, NONE, State};
 use super::rounding::UNIT;
 use crate::caching::BlockId;
 
@@ -41,7 +41,7 @@ impl Shelf {
 
     /// Takes a block of just this size.
     #[inline]
-    pub(crate) fn take(&mut self, blocks: &PinnedBlocks, bytes: usize) -> Option<BlockId> {
+    pub(crate) fn take(&mut self, blocks: &Blocks, bytes: usize) -> Option<BlockId> {
         let place = &mut self.places[place(bytes)];
         if place.bytes != bytes || place.newest == NONE {
             return None;
@@ -53,12 +53,12 @@ impl Shelf {
 
     /// Shelves a block. If blocks of another size had its place, returns the first of those.
     #[inline]
-    pub(crate) fn put(&mut self, blocks: &mut PinnedBlocks, id: BlockId) -> Option<BlockId> {
+    pub(crate) fn put(&mut self, blocks: &mut Blocks, id: BlockId) -> Option<BlockId> {
         let block = &mut blocks[id];
         let number = place(block.bytes);
         let place = &mut self.places[number];
         let before = *place;
-        block.state = PinnedState::Shelved;
+        block.state = State::Shelved;
         place.newest = id;
         if before.bytes == block.bytes {
             block.set_next(before.newest);

@@ -1,10 +1,10 @@
 //! Segments that come into the heap and leave it: how much may be pinned, which go back before, and how a new one is
 //! taken in.
 
-use super::block::PinnedBlock;
+use super::block::Block;
 use super::pinned_heap::{KindUse, PinnedHeap};
-use super::rounding::{PinnedKind, allowance, round, segment_bytes};
-use super::segments::PinnedSegment;
+use super::rounding::{Kind, allowance, round, segment_bytes};
+use super::segments::Segment;
 use crate::caching::BlockId;
 
 impl PinnedHeap {
@@ -29,7 +29,7 @@ impl PinnedHeap {
         rounded: usize,
         keep: bool,
         may_give_back: bool,
-    ) -> (PinnedKind, usize, Vec<PinnedSegment>) {
+    ) -> (Kind, usize, Vec<Segment>) {
         let kind = kind_for(rounded, keep);
         let wanted = segment_bytes(kind, rounded, self.pinned());
         let excess = self.excess(rounded, keep);
@@ -41,7 +41,7 @@ impl PinnedHeap {
     }
 
     /// Takes out segments without a block in use, the smallest first, until they add up to `enough` bytes.
-    pub(crate) fn take_idle(&mut self, kinds: &[PinnedKind], enough: usize) -> Vec<PinnedSegment> {
+    pub(crate) fn take_idle(&mut self, kinds: &[Kind], enough: usize) -> Vec<Segment> {
         if enough == 0 {
             return Vec::new();
         }
@@ -72,50 +72,50 @@ impl PinnedHeap {
         outgoing
     }
 
-    pub(super) fn remove_segment(&mut self, number: u32) -> Option<PinnedSegment> {
+    pub(super) fn remove_segment(&mut self, number: u32) -> Option<Segment> {
         let segment = self.segments.remove(number)?;
         self.figures.unpin(segment.bytes);
         Some(segment)
     }
 
     /// Takes in a segment; all of it is free.
-    pub(crate) fn adopt(&mut self, segment: PinnedSegment) -> BlockId {
+    pub(crate) fn adopt(&mut self, segment: Segment) -> BlockId {
         self.figures.pin(segment.bytes);
         self.add_whole(segment)
     }
 
-    fn add_whole(&mut self, mut segment: PinnedSegment) -> BlockId {
+    fn add_whole(&mut self, mut segment: Segment) -> BlockId {
         // A segment of one request that could not leave stays for all requests.
-        if segment.kind == PinnedKind::Alone {
-            segment.kind = PinnedKind::of(segment.bytes);
+        if segment.kind == Kind::Alone {
+            segment.kind = Kind::of(segment.bytes);
         }
-        let PinnedSegment { address, bytes, kind, .. } = segment;
+        let Segment { address, bytes, kind, .. } = segment;
         let number = self.segments.add(segment);
-        self.add_free(PinnedBlock::free(address, bytes, number, kind))
+        self.add_free(Block::free(address, bytes, number, kind))
     }
 
     /// Takes in a segment that [`PinnedHeap::take_idle`] or a free gave out, and that could not go.
-    pub(crate) fn adopt_again(&mut self, segment: PinnedSegment) {
+    pub(crate) fn adopt_again(&mut self, segment: Segment) {
         self.figures.keep(segment.bytes);
         self.add_whole(segment);
     }
 
     /// Takes in a segment and hands out its beginning, before another thread can.
-    pub(crate) fn adopt_for(&mut self, segment: PinnedSegment, requested: usize) -> Option<usize> {
+    pub(crate) fn adopt_for(&mut self, segment: Segment, requested: usize) -> Option<usize> {
         let rounded = round(requested)?;
-        if segment.kind != PinnedKind::Alone {
+        if segment.kind != Kind::Alone {
             let id = self.adopt(segment);
             return Some(self.cut_out(id, rounded, requested));
         }
-        let PinnedSegment { address, bytes, kind, .. } = segment;
+        let Segment { address, bytes, kind, .. } = segment;
         let number = self.segments.add(segment);
         self.figures.pin(bytes);
-        let id = self.add_free(PinnedBlock::free(address, bytes, number, kind));
+        let id = self.add_free(Block::free(address, bytes, number, kind));
         Some(self.hand_out(id, requested))
     }
 }
 
 /// The kind of segment that a request is served from.
-pub(crate) fn kind_for(rounded: usize, keep: bool) -> PinnedKind {
-    if keep { PinnedKind::of(rounded) } else { PinnedKind::Alone }
+pub(crate) fn kind_for(rounded: usize, keep: bool) -> Kind {
+    if keep { Kind::of(rounded) } else { Kind::Alone }
 }

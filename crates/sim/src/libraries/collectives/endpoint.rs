@@ -21,7 +21,7 @@ use crate::libraries::compute::native_handle;
 use crate::processes::board::{Board, BoardWord, Standing};
 use crate::processes::handle::nonce;
 use crate::processes::rank::Rank;
-use crate::state::SimState;
+use crate::state::State;
 
 /// `ncclInvalidUsage`.
 const INVALID_USAGE: i32 = 5;
@@ -57,7 +57,7 @@ struct Split {
 
 /// The endpoint, and the rank that it shares with its queued operations.
 pub(super) struct SimEndpoint {
-    inner: Arc<SimState>,
+    inner: Arc<State>,
     /// The parent's rank while it is split off.
     rank: Arc<Rank>,
     last: LastOperation,
@@ -71,7 +71,7 @@ pub(super) struct SimEndpoint {
 impl SimEndpoint {
     /// Takes a rank's place on a board.
     pub(super) fn join(
-        inner: &Arc<SimState>,
+        inner: &Arc<State>,
         board: Arc<Board>,
         place: (usize, usize),
         device: DeviceIndex,
@@ -189,7 +189,7 @@ impl SimEndpoint {
 }
 
 fn take_place(
-    inner: &Arc<SimState>,
+    inner: &Arc<State>,
     board: Arc<Board>,
     place: (usize, usize),
     device: DeviceIndex,
@@ -295,7 +295,7 @@ impl CommEndpoint for SimEndpoint {
 
 /// Aborts a rank from any thread. A rank that is still to be split off does not exist yet.
 struct SimAborter {
-    inner: Arc<SimState>,
+    inner: Arc<State>,
     member: Arc<Mutex<rank::SimCollectiveMember, Option<Arc<Rank>>>>,
 }
 

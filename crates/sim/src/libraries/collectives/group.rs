@@ -13,7 +13,7 @@ use super::work::{Calls, CommWork};
 use crate::call::Call;
 use crate::machine::token::Token;
 use crate::processes::rank::Rank;
-use crate::state::SimState;
+use crate::state::State;
 
 thread_local! {
     static GROUP: RefCell<Option<Vec<QueuedCalls>>> = const { RefCell::new(None) };
@@ -24,7 +24,7 @@ pub(super) type LastOperation = Arc<Mutex<rank::SimLastOperation, Option<Arc<Tok
 
 /// Calls of one rank on one stream.
 pub(super) struct QueuedCalls {
-    pub(super) inner: Arc<SimState>,
+    pub(super) inner: Arc<State>,
     pub(super) rank: Arc<Rank>,
     pub(super) last: LastOperation,
     pub(super) stream: StreamRef,

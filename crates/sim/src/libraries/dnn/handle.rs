@@ -18,7 +18,7 @@ use super::codes::{BAD_PARAM, MISALIGNED_POINTER, NULL_POINTER, OUT_OF_BOUND};
 use super::geometry::{geometry_of, unfolded_bytes};
 use crate::call::Call;
 use crate::libraries::compute::native_handle;
-use crate::state::{SimState, Simulator};
+use crate::state::{Simulator, State};
 
 /// The version of cuDNN that the simulator reports.
 const VERSION: i64 = 90_000;
@@ -43,7 +43,7 @@ fn refused(call: Call, code: i32) -> Error {
 
 /// The state that a handle shares with its engines and plans.
 struct DnnShared {
-    inner: Arc<SimState>,
+    inner: Arc<State>,
     device: DeviceIndex,
     stream: Mutex<rank::SimDnnStream, StreamRef>,
 }

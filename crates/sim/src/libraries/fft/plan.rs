@@ -18,7 +18,7 @@ use crate::call::Call;
 use crate::libraries::compute::Compute;
 use crate::memory::DeviceMemoryView;
 use crate::memory::{AddressSpace, Intent, MemoryAccess};
-use crate::state::{SimState, Simulator};
+use crate::state::{Simulator, State};
 
 /// How many plans the library can keep.
 const MOST_PLANS: usize = 4096;
@@ -65,7 +65,7 @@ struct FftTables {
 }
 
 impl FftTables {
-    fn new(inner: &SimState, device: DeviceIndex, bytes: u64) -> Option<FftTables> {
+    fn new(inner: &State, device: DeviceIndex, bytes: u64) -> Option<FftTables> {
         if inner.faults.of_allocation() {
             return None;
         }
@@ -88,7 +88,7 @@ struct PreparedTransform {
 }
 
 struct SimFftPlan {
-    inner: Arc<SimState>,
+    inner: Arc<State>,
     device: DeviceIndex,
     shape: FftShape,
     workspace_bytes: usize,
