@@ -226,7 +226,7 @@ fn stream(cache: &StreamCache, inner: &StreamMemory) -> Result<(), String> {
     for (row, counts) in counted.iter().enumerate() {
         for (figure, count) in counts.iter().enumerate() {
             let value = heap.stats.value(row, figure);
-            if value != *count || heap.stats.headroom(row, figure) < 0 {
+            if value != *count || heap.stats.remaining(row, figure) < 0 {
                 return Err(format!("figure {figure} of row {row} is {value}, counted {count}"));
             }
         }

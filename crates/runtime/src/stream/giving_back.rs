@@ -4,8 +4,8 @@
 //! one and the wait. So threads that give back share a lock, and a thread that begins a capture is alone in it. The
 //! lock is fair: neither side starves beside the other ([`PhaseFairLock`]).
 //!
-//! The lock comes before all locks of the allocators (docs/design/locks.md). Rooms that give back call each other, so a
-//! thread that gives back already does not take the lock again.
+//! The lock comes before all locks of the allocators (docs/design/locks.md). Functions that give back call each other,
+//! so a thread that gives back already does not take the lock again.
 
 use std::cell::Cell;
 use std::marker::PhantomData;

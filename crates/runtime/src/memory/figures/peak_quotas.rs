@@ -40,7 +40,7 @@ impl PeakQuotas {
         let mut enough = true;
         for row in 0..ROWS {
             for figure in 0..FIGURES {
-                let lacking = -stats.headroom(row, figure);
+                let lacking = -stats.remaining(row, figure);
                 if lacking <= 0 {
                     continue;
                 }
@@ -64,7 +64,7 @@ impl PeakQuotas {
     pub(crate) fn take_back(&mut self, other: &mut StreamStats, asking: &StreamStats) {
         for row in 0..ROWS {
             for figure in 0..FIGURES {
-                if asking.headroom(row, figure) < 0 {
+                if asking.remaining(row, figure) < 0 {
                     self.take(other, row, figure);
                 }
             }
@@ -81,7 +81,7 @@ impl PeakQuotas {
     pub(crate) fn raise(&mut self, stats: &mut StreamStats, surplus: bool) {
         for row in 0..ROWS {
             for figure in 0..FIGURES {
-                let lacking = -stats.headroom(row, figure);
+                let lacking = -stats.remaining(row, figure);
                 if lacking <= 0 {
                     continue;
                 }
@@ -172,7 +172,7 @@ mod tests {
                         streams.iter().map(|a| a.granted(row, ALLOCATED_BYTES)).sum();
                     prop_assert_eq!(granted, quotas.granted(row, ALLOCATED_BYTES));
                 }
-                prop_assert!(streams.iter().all(|a| a.headroom(ALL, ALLOCATED_BYTES) >= 0));
+                prop_assert!(streams.iter().all(|a| a.remaining(ALL, ALLOCATED_BYTES) >= 0));
             }
         }
     }

@@ -1,10 +1,10 @@
 //! The memory statistics of one stream, such as the bytes that callers hold.
 //!
 //! A device reports exact peaks of the sums over its streams, but calls must not share a counter. So each figure of a
-//! stream has a *quota*, which the device has granted, and a *headroom*, which is what is left of the quota. The device
-//! counts a quota towards the peak when it grants it. An allocation subtracts its size from the headroom, a free adds it
-//! back: `value = quota − headroom`. Only when a headroom has become negative does the stream ask the device for more
-//! ([`super::refill`]).
+//! stream has a *quota*, which the device has granted, and a *remaining quota*, which the figure has not used. The
+//! device counts a quota towards the peak when it grants it. An allocation subtracts its size from the remaining quota,
+//! a free adds it back: `value = quota − remaining`. Only when a remaining quota has become negative does the stream
+//! ask the device for more ([`super::refill`]).
 //!
 //! Each figure is kept three times: for the small pool, for the large pool, and for both together, since the peak of a
 //! sum is not the sum of the peaks.
@@ -73,8 +73,8 @@ fn subtract(own: &mut Row, all: &mut Row, changes: &Row) -> bool {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamStats {
     /// By how much each figure may rise before the device must be asked; negative if it must be asked now.
-    headroom: [Row; ROWS],
-    /// The quotas, which the device has granted: the present value and the headroom together.
+    remaining: [Row; ROWS],
+    /// The quotas, which the device has granted: the present value and what remains, together.
     granted: [Row; ROWS],
     /// The sum of all rises since the start, for each pool.
     risen: [Row; 2],
@@ -138,9 +138,9 @@ impl StreamStats {
     #[must_use]
     pub(crate) fn book_requested(&mut self, kind: PoolKind, more: i64) -> bool {
         let row = row_of(kind);
-        self.headroom[row][REQUESTED_BYTES] -= more;
-        self.headroom[ALL][REQUESTED_BYTES] -= more;
-        (self.headroom[row][REQUESTED_BYTES] | self.headroom[ALL][REQUESTED_BYTES]) >= 0
+        self.remaining[row][REQUESTED_BYTES] -= more;
+        self.remaining[ALL][REQUESTED_BYTES] -= more;
+        (self.remaining[row][REQUESTED_BYTES] | self.remaining[ALL][REQUESTED_BYTES]) >= 0
     }
 
     /// Adds to the sums of rises for allocations that were freed again, so that their values are as before.
@@ -153,7 +153,7 @@ impl StreamStats {
 
     #[inline(always)]
     fn move_values(&mut self, kind: PoolKind, changes: &Row) -> bool {
-        let [small, large, all] = &mut self.headroom;
+        let [small, large, all] = &mut self.remaining;
         let own = match kind {
             PoolKind::Small => small,
             PoolKind::Large => large,
@@ -164,7 +164,7 @@ impl StreamStats {
     /// The value of a figure.
     #[inline]
     pub(crate) fn value(&self, row: usize, figure: usize) -> i64 {
-        self.granted[row][figure] - self.headroom[row][figure]
+        self.granted[row][figure] - self.remaining[row][figure]
     }
 
     /// The sums of all rises of a pool's figures.
@@ -174,20 +174,20 @@ impl StreamStats {
     }
 
     /// By how much a figure may still rise; negative if it has risen further than was granted.
-    pub(crate) fn headroom(&self, row: usize, figure: usize) -> i64 {
-        self.headroom[row][figure]
+    pub(crate) fn remaining(&self, row: usize, figure: usize) -> i64 {
+        self.remaining[row][figure]
     }
 
     /// Raises the quota of a figure.
     pub(crate) fn grant(&mut self, row: usize, figure: usize, by: i64) {
-        self.headroom[row][figure] += by;
+        self.remaining[row][figure] += by;
         self.granted[row][figure] += by;
     }
 
-    /// Gives back the headroom of a figure, if there is any.
+    /// Gives back the remaining quota of a figure, if there is any.
     pub(crate) fn give_back(&mut self, row: usize, figure: usize) -> i64 {
-        let unused = self.headroom[row][figure].max(0);
-        self.headroom[row][figure] -= unused;
+        let unused = self.remaining[row][figure].max(0);
+        self.remaining[row][figure] -= unused;
         self.granted[row][figure] -= unused;
         unused
     }
