@@ -1,5 +1,5 @@
-# The targets Sconce::sconce (shared), Sconce::sconce_static and Sconce::torch (libsconce_torch), and the programs that come with them, from
-# cargo or from SCONCE_PREBUILT_DIR.
+# The targets Sconce::sconce (shared), Sconce::sconce_static and, unless SCONCE_BUILD_TORCH is off, Sconce::torch
+# (libsconce_torch), and the programs that come with them, from cargo or from SCONCE_PREBUILT_DIR.
 #
 # Either way both libraries are staged in <build>/lib under their installed names, so that a program of
 # the build tree finds libsconce.so.0 by its soname as an installed one does; programs, which hold the
@@ -20,7 +20,7 @@ set(SCONCE_STATIC_FILE "${SCONCE_LIBRARY_DIR}/libsconce.a")
 set(SCONCE_TORCH_SONAME "libsconce_torch.so.0")
 set(SCONCE_TORCH_NAME "libsconce_torch.so.${PROJECT_VERSION}")
 set(SCONCE_TORCH_FILE "${SCONCE_LIBRARY_DIR}/${SCONCE_TORCH_NAME}")
-set(SCONCE_TORCH ON)
+set(SCONCE_TORCH "${SCONCE_BUILD_TORCH}")
 set(SCONCE_TOOLS_DIR "${PROJECT_BINARY_DIR}/bin")
 set(sconce_tools)
 if(SCONCE_BUILD_TOOLS)
@@ -38,7 +38,7 @@ if(SCONCE_PREBUILT_DIR)
     endif()
   endforeach()
   # A folder made for the runtime alone need not have the library for PyTorch's models.
-  if(NOT EXISTS "${sconce_artifact_dir}/libsconce_torch.so")
+  if(SCONCE_TORCH AND NOT EXISTS "${sconce_artifact_dir}/libsconce_torch.so")
     message(STATUS "Sconce: ${SCONCE_PREBUILT_DIR} has no libsconce_torch.so")
     set(SCONCE_TORCH OFF)
   endif()
@@ -98,7 +98,10 @@ else()
   else()
     set(sconce_artifact_dir "${sconce_target_dir}/${sconce_profile}")
   endif()
-  set(sconce_packages --package sconce --package sconce-torch --lib)
+  set(sconce_packages --package sconce --lib)
+  if(SCONCE_TORCH)
+    list(APPEND sconce_packages --package sconce-torch)
+  endif()
   foreach(tool IN LISTS sconce_tools)
     list(APPEND sconce_packages --package ${tool} --bin ${tool})
   endforeach()

@@ -1,6 +1,6 @@
 //! Which crate of the workspace may depend on which. A row differs from the `Cargo.toml` only with a decision.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use testkit_json::Json;
@@ -78,16 +78,57 @@ fn differences(graph: &Graph, table: &[Row]) -> Vec<String> {
     wrong
 }
 
-#[test]
-fn crates_depend_on_what_the_table_says() {
+/// What cargo answers.
+fn cargo(arguments: &[&str]) -> String {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
     let output = Command::new(cargo)
-        .args(["metadata", "--no-deps", "--offline", "--format-version=1"])
+        .args(arguments)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_none(&differences(&graph(&String::from_utf8(output.stdout).unwrap()), CRATES));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn crates_depend_on_what_the_table_says() {
+    let metadata = cargo(&["metadata", "--no-deps", "--offline", "--format-version=1"]);
+    assert_none(&differences(&graph(&metadata), CRATES));
+}
+
+/// The packages that some others are built from, each with its features: lines of `cargo tree`.
+fn features(of: &[&str]) -> BTreeSet<String> {
+    let lines =
+        ["tree", "--locked", "--offline", "--prefix=none", "--no-dedupe", "--format={p} [{f}]"];
+    cargo(&[&lines[..], of].concat()).lines().map(|line| line.replace(" (*)", "")).collect()
+}
+
+/// What one choice of packages is built from, and another one has with other features. Cargo adds up the features that
+/// the packages of a command ask for, and compiles again what is built on a package with others.
+fn compiled_again(of: &BTreeSet<String>, beside: &BTreeSet<String>) -> Vec<String> {
+    let name = |line: &str| line.split(" [").next().unwrap_or_default().to_owned();
+    let pair = |line: &String| {
+        let other = beside.iter().find(|other| name(other) == name(line))?;
+        (!beside.contains(line)).then(|| format!("{line}: {other} among other packages"))
+    };
+    of.iter().filter_map(pair).collect()
+}
+
+/// A program of the workspace, libsconce_torch and the tests are built on the same crates.
+#[test]
+fn the_library_has_the_same_features_beside_all_packages() {
+    let alone = features(&["--edges=normal,build", "--package=sconce"]);
+    assert!(alone.iter().any(|line| line.starts_with("rustfft ")), "{alone:?}");
+    assert_none(&compiled_again(&alone, &features(&["--edges=normal,build,dev", "--workspace"])));
+}
+
+#[test]
+fn planted_features_are_seen() {
+    let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
+    let alone = lines(&["a v1 []", "b v1 [std]"]);
+    assert_eq!(compiled_again(&alone, &lines(&["a v1 []", "b v1 [std]", "c v1 [x]"])), [""; 0]);
+    let found = compiled_again(&alone, &lines(&["a v1 [std]", "b v1 [std]"]));
+    assert_eq!(found, ["a v1 []: a v1 [std] among other packages"]);
 }
 
 #[test]
