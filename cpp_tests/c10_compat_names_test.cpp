@@ -33,6 +33,8 @@ TEST_F(C10NamesTest, TypeIsAnObject) {
   EXPECT_EQ(x.type(), torch::zeros({1}, on_device(torch::kHalf)).type());
   EXPECT_NE(x.type(), x.cpu().type());
   EXPECT_EQ(torch::zeros({1}, x.type().options()).device().type(), torch::kCUDA);
+  const torch::Tensor like = torch::empty({1}, x.type());
+  EXPECT_EQ(like.type(), x.type());
   const std::string name = AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.type(), "name", [&] {
     return std::string(c10::toString(c10::CppTypeToScalarType<scalar_t>::value));
   });
@@ -43,7 +45,11 @@ TEST_F(C10NamesTest, TypeIsAnObject) {
 
 TEST_F(C10NamesTest, KindsOfTensorsThatDoNotExist) {
   const torch::Tensor x = torch::ones({2, 3}, on_device());
-  EXPECT_FALSE(x.is_meta() || x.is_quantized() || x.is_privateuseone());
+  EXPECT_FALSE(x.is_meta() || x.is_quantized() || x.is_privateuseone() || x.device().is_meta());
+  EXPECT_EQ(status_of([] {
+              static_cast<void>(at::Device(at::DeviceType::COMPILE_TIME_MAX_DEVICE_TYPES));
+            }),
+            SCONCE_ERROR_INVALID_ARGUMENT);
   EXPECT_FALSE(x.set_requires_grad(false).requires_grad());
   EXPECT_EQ(status_of([&] { x.set_requires_grad(true); }), SCONCE_ERROR_NOT_SUPPORTED);
   EXPECT_FALSE(x.grad().defined());
@@ -132,6 +138,9 @@ TEST_F(C10NamesTest, RepeatedBoundedAndDivided) {
   EXPECT_EQ(floats(at::clamp_max(x, 3)), (std::vector<float>{1, 2, 3, 3}));
   EXPECT_EQ(floats(x.square()), (std::vector<float>{1, 4, 9, 16}));
   EXPECT_EQ(at::true_divide(x.to(torch::kLong), 2).dtype(), torch::kFloat);
+  const torch::Tensor halves = x.clone();
+  halves.div_(torch::full({}, 2, on_device()), "floor");
+  EXPECT_EQ(floats(halves), (std::vector<float>{0, 1, 1, 2}));
   x.true_divide_(2).clamp_min_(1).clamp_max_(1.5);
   EXPECT_EQ(floats(x), (std::vector<float>{1, 1, 1.5, 1.5}));
   const torch::Tensor other = torch::empty({0}, on_device());
@@ -149,6 +158,14 @@ TEST_F(C10NamesTest, Lists) {
   EXPECT_EQ(list.get(0) + list.get(2), 12);
   EXPECT_EQ(list.vec(), (std::vector<std::int64_t>{5, 2, 7}));
   EXPECT_THROW(static_cast<void>(list.get(3)), std::out_of_range);
+  const torch::Tensor flat = torch::utils::flatten_dense_tensors(
+      {torch::tensor({{1, 2}, {3, 4}}, on_device()), torch::tensor({5}, on_device())});
+  EXPECT_EQ(floats(flat), (std::vector<float>{1, 2, 3, 4, 5}));
+  const auto parts = torch::utils::unflatten_dense_tensors(
+      flat, {torch::empty({1, 2}, on_device()), torch::empty({3}, on_device())});
+  EXPECT_EQ(parts[0].sizes(), (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(floats(parts[1]), (std::vector<float>{3, 4, 5}));
+  EXPECT_TRUE(parts[1].is_alias_of(flat));
   const at::IntList numbers = {1, 2};
   EXPECT_EQ(numbers.size(), 2U);
 }
@@ -219,6 +236,8 @@ TEST_F(C10NamesTest, ArgumentsAreChecked) {
       }),
       "Expected tensor for argument #1 'x' to have same number of elements as tensor for argument "
       "#2 'y'; but 6 does not equal 4 (while checking arguments for f)");
+  EXPECT_TRUE(at::cuda::check_device({x, y}));
+  EXPECT_FALSE(at::cuda::check_device({x, host}));
   const torch::Tensor turned = x.t();
   EXPECT_EQ(words([&] {
               at::checkAllContiguous("f", {x_arg, {turned, "t", 2}});

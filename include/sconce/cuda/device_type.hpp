@@ -20,6 +20,8 @@ using cuda::DeviceIndex;
 enum class DeviceType : std::int8_t {
   CPU = 0,   ///< memory of the host, pinned or not
   CUDA = 1,  ///< a GPU, or a simulated device
+  /// A number above those of all kinds, for tables by kind; no kind of device.
+  COMPILE_TIME_MAX_DEVICE_TYPES = 21,
 };
 
 inline constexpr DeviceType kCPU = DeviceType::CPU;    ///< `DeviceType::CPU`
@@ -35,6 +37,11 @@ class Device {
   ///         below -1
   constexpr Device(DeviceType type, DeviceIndex index = -1)  // NOLINT: as c10::Device
       : type_(type), index_(type == DeviceType::CPU ? -1 : index) {
+    if (type != DeviceType::CPU && type != DeviceType::CUDA) {
+      throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "there is no kind of device with number " +
+                                                     std::to_string(static_cast<int>(type)) +
+                                                     "; use kCPU or kCUDA");
+    }
     if (index < -1 || (type == DeviceType::CPU && index > 0)) {
       throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
                   "there is no device with index " + std::to_string(index) +
@@ -60,6 +67,8 @@ class Device {
   [[nodiscard]] constexpr bool has_index() const noexcept { return index_ != -1; }
   /// Whether it is the CPU.
   [[nodiscard]] constexpr bool is_cpu() const noexcept { return type_ == DeviceType::CPU; }
+  /// False: every device has memory.
+  [[nodiscard]] constexpr bool is_meta() const noexcept { return false; }
   /// Whether it is a CUDA device.
   [[nodiscard]] constexpr bool is_cuda() const noexcept { return type_ == DeviceType::CUDA; }
   /// Returns torch's spelling: `cpu`, `cuda:1`, or `cuda` without an index.

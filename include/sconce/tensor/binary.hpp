@@ -86,6 +86,10 @@ inline const Tensor& Tensor::div_(const TensorOrScalar& other) const {
 inline Tensor Tensor::true_divide(const TensorOrScalar& other) const { return div(other); }
 inline const Tensor& Tensor::true_divide_(const TensorOrScalar& other) const { return div_(other); }
 inline Tensor Tensor::square() const { return mul(*this); }
+inline const Tensor& Tensor::div_(const TensorOrScalar& other,
+                                  std::string_view rounding_mode) const {
+  return detail::binary_in_place(detail::rounded_division_of(rounding_mode), *this, other);
+}
 inline Tensor Tensor::floor_divide(const TensorOrScalar& other) const {
   return detail::binary_of(SCONCE_BINARY_FLOOR_DIVIDE, *this, other);
 }

@@ -408,6 +408,9 @@ class Tensor : public TensorBase {
   /// \param rounding_mode `trunc` towards 0, or `floor` downwards
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for any other text
   [[nodiscard]] Tensor div(const TensorOrScalar& other, std::string_view rounding_mode) const;
+  /// `div` with a rounding, in place.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for any other text
+  const Tensor& div_(const TensorOrScalar& other, std::string_view rounding_mode) const;
 
   /// @}
   /// \name Reductions, softmax and running sums

@@ -212,6 +212,17 @@ inline void checkDeviceType(CheckedFrom from, ArrayRef<Tensor> tensors, DeviceTy
                 " DeviceType (while checking arguments for ", from, ")");
   }
 }
+namespace cuda {
+
+/// Whether all tensors are on the current device. Corresponds to `at::cuda::check_device`.
+[[nodiscard]] inline bool check_device(ArrayRef<Tensor> tensors) {
+  const Device current(DeviceType::CUDA, ::sconce::cuda::current_device());
+  return std::all_of(tensors.begin(), tensors.end(),
+                     [&](const Tensor& tensor) { return tensor.device() == current; });
+}
+
+}  // namespace cuda
+
 /// Refuses a tensor of another number of dimensions, or of another size along one. Corresponds to
 /// `at::check_dim_size`.
 inline void check_dim_size(const Tensor& tensor, std::int64_t dims, std::int64_t dim,

@@ -200,9 +200,8 @@ struct Function {
   }
 };
 
-/// Whether any gradient is recorded: never, for tensors.
-template <class... Tensors>
-[[nodiscard]] bool any_variable_requires_grad(const Tensors&...) noexcept {
+/// Whether a gradient of any tensor is recorded: never.
+[[nodiscard]] inline bool any_variable_requires_grad(const variable_list&) noexcept {
   return false;
 }
 /// Does nothing: tensors have no versions.

@@ -77,6 +77,36 @@ class PadFuncOptions {
 
 }  // namespace functional
 }  // namespace nn
+
+namespace utils {
+
+/// The elements of tensors of one type, one tensor after the other, as a vector.
+[[nodiscard]] inline Tensor flatten_dense_tensors(const std::vector<Tensor>& tensors) {
+  if (tensors.size() == 1) {
+    return tensors[0].reshape(-1);
+  }
+  std::vector<Tensor> flat;
+  flat.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) {
+    flat.push_back(tensor.reshape(-1));
+  }
+  return ::sconce::cat(flat);
+}
+/// Views of a vector with the sizes of tensors, one after the other: the inverse of
+/// `flatten_dense_tensors`.
+[[nodiscard]] inline std::vector<Tensor> unflatten_dense_tensors(
+    const Tensor& flat, const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> views;
+  views.reserve(tensors.size());
+  std::int64_t at = 0;
+  for (const Tensor& tensor : tensors) {
+    views.push_back(flat.narrow(0, at, tensor.numel()).view_as(tensor));
+    at += tensor.numel();
+  }
+  return views;
+}
+
+}  // namespace utils
 }  // namespace torch
 }  // namespace compat
 }  // namespace v0

@@ -88,6 +88,11 @@ class AnyArrayRef {
 template <class T>
 using ArrayRef = std::conditional_t<std::is_same_v<T, std::int64_t>, IntArrayRef, AnyArrayRef<T>>;
 
+/// An integer. Corresponds to `c10::SymInt`, which stands for a number that is not known yet.
+using SymInt = std::int64_t;
+/// Integers. Corresponds to `c10::SymIntArrayRef`.
+using SymIntArrayRef = IntArrayRef;
+
 /// A vector. Corresponds to `c10::SmallVector`, whose second argument is the number of elements it
 /// holds without heap memory; here elements are always on the heap.
 template <class T, unsigned = 0>

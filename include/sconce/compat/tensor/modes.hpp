@@ -59,6 +59,13 @@ using AutoDispatchBelowADInplaceOrView = NoGradGuard;
 /// Does nothing: there is no dispatcher. Corresponds to the guard of that name.
 using AutoDispatchBelowAutograd = NoGradGuard;
 
+namespace internal {
+
+/// Elements of a part of a loop that one thread takes at least.
+inline constexpr std::int64_t GRAIN_SIZE = 32768;
+
+}  // namespace internal
+
 /// A range of a profiler for a scope, which shows in tools that read NVTX. Corresponds to
 /// `at::RecordFunction`.
 class [[nodiscard]] RecordFunction {

@@ -45,6 +45,8 @@ class DeprecatedTypeProperties {
   [[nodiscard]] constexpr Dtype typeMeta() const noexcept { return type_; }
   /// The type of the elements.
   constexpr operator Dtype() const noexcept { return type_; }  // NOLINT: for AT_DISPATCH_…
+  /// Options of a new tensor of this type on a device of this kind, where a function takes them.
+  operator ::sconce::TensorOptions() const { return options(); }  // NOLINT: as ATen's
   /// The kind of device.
   [[nodiscard]] constexpr ::sconce::DeviceType device_type() const noexcept { return device_; }
   /// Whether it is a CUDA device.
