@@ -2,8 +2,8 @@
  *
  * FAKE_NVTX_LOG   the file to append to
  * FAKE_NVTX_MODE  full (default): takes every function; marks-only: takes MarkA alone;
- *                 refuse: takes every function, then says no
- * FAKE_NVTX_CALL  a file with the address of a function to call while attaching
+ *                 refuse: takes every function, then says no; refuse-memory: the memory extension
+ * alone FAKE_NVTX_CALL  a file with the address of a function to call while attaching
  *
  * Depths are the tool's own, from 100, and ids from 1000, so that a test can tell them from others.
  */
@@ -66,6 +66,129 @@ static void call_back(const char* path) {
   ((Function)(uintptr_t)address)();
 }
 
+/* The memory extension: what is registered, and where. */
+typedef struct {
+  size_t bytes;
+  const void* start;
+} Range;
+typedef struct {
+  uint16_t compatibility;
+  uint16_t struct_size;
+  uint32_t reserved;
+  uint32_t usage;
+  uint32_t type;
+  size_t description_size;
+  const Range* description;
+  uint32_t category;
+  uint32_t message_type;
+  union {
+    const char* ascii;
+    const void* registered;
+  } message;
+} HeapDescription;
+typedef struct {
+  uint16_t compatibility;
+  uint16_t struct_size;
+  uint32_t type;
+  void* heap;
+  size_t count;
+  size_t description_size;
+  const Range* descriptions;
+  void** out_handles;
+} Registration;
+typedef struct {
+  uint16_t compatibility;
+  uint16_t struct_size;
+  uint32_t reference_type;
+  size_t count;
+  size_t reference_size;
+  const void* const* references;
+} Unregistration;
+typedef struct {
+  size_t id;
+  size_t slot_count;
+  intptr_t* slots;
+} Segment;
+typedef struct {
+  uint16_t version;
+  uint16_t struct_size;
+  uint16_t id;
+  uint16_t compatibility;
+  size_t segment_count;
+  Segment* segments;
+  intptr_t (*get_export_function)(uint32_t id);
+  const void* information;
+} Module;
+
+enum { DOMAIN = 0xd0, COMPATIBILITY = 0x0102 };
+
+static void say_at(const char* what, const void* address, size_t bytes) {
+  char text[32];
+  snprintf(text, sizeof text, "%llu", (unsigned long long)(uintptr_t)address);
+  say(what, text, (long long)bytes);
+}
+
+static void* domain_create(const char* name) {
+  if (strcmp(name, "sconce") != 0) say("wrong", "domain", 0);
+  return (void*)(uintptr_t)DOMAIN;
+}
+
+static void check(const void* domain, int compatibility, size_t struct_size, size_t expected) {
+  if ((uintptr_t)domain != DOMAIN) say("wrong", "domain", (long long)(uintptr_t)domain);
+  if (compatibility != COMPATIBILITY) say("wrong", "compatibility", compatibility);
+  if (struct_size != expected) say("wrong", "size", (long long)struct_size);
+}
+
+/* Handles are not the addresses. */
+static void* heap_register(void* domain, const HeapDescription* heap) {
+  check(domain, heap->compatibility, heap->struct_size, sizeof *heap);
+  if (heap->usage != 1 || heap->type != 1 || heap->description_size != sizeof(Range))
+    say("wrong", "heap", 0);
+  say_at("heap", heap->description->start, heap->description->bytes);
+  return (char*)heap->description->start + 1;
+}
+
+static void heap_unregister(void* domain, void* heap) {
+  check(domain, COMPATIBILITY, 0, 0);
+  say_at("heap-gone", (char*)heap - 1, 0);
+}
+
+static void regions_register(void* domain, const Registration* it) {
+  check(domain, it->compatibility, it->struct_size, sizeof *it);
+  if (it->type != 1 || it->count != 1 || it->description_size != sizeof(Range))
+    say("wrong", "region", 0);
+  say_at("region", it->descriptions->start, it->descriptions->bytes);
+}
+
+static void regions_unregister(void* domain, const Unregistration* it) {
+  check(domain, it->compatibility, it->struct_size, sizeof *it);
+  if (it->reference_type != 1 || it->count != 1 || it->reference_size != sizeof(void*))
+    say("wrong", "reference", 0);
+  say_at("region-gone", it->references[0], 0);
+}
+
+int InitializeInjectionNvtxExtension(Module* module) {
+  const char* mode = getenv("FAKE_NVTX_MODE");
+  say("attach", "extension", module->id);
+  if (module->version != 3 || module->struct_size != sizeof *module || module->id != 1 ||
+      module->compatibility != COMPATIBILITY || module->segment_count != 1 ||
+      module->segments[0].id != 1 || module->segments[0].slot_count != 16 ||
+      module->get_export_function(7) != 0) {
+    say("wrong", "module", 0);
+    return 0;
+  }
+  intptr_t* slots = module->segments[0].slots;
+  for (int at = 0; at < 16; ++at) {
+    if (slots[at]) say("wrong", "slot", at);
+    slots[at] = (intptr_t)wrong;
+  }
+  slots[0] = (intptr_t)heap_register;
+  slots[1] = (intptr_t)heap_unregister;
+  slots[3] = (intptr_t)regions_register;
+  slots[5] = (intptr_t)regions_unregister;
+  return !mode || strcmp(mode, "refuse-memory") != 0;
+}
+
 int InitializeInjectionNvtx2(GetExportTable get_export_table) {
   const char* mode = getenv("FAKE_NVTX_MODE");
   const Callbacks* callbacks = get_export_table(1);
@@ -103,6 +226,9 @@ int InitializeInjectionNvtx2(GetExportTable get_export_table) {
     *core[7] = (Function)range_end;
     *core[9] = (Function)range_push;
     *core[11] = (Function)range_pop;
+    Function** core2 = NULL;
+    if (!callbacks->get_module_function_table(5, &core2, NULL)) return 0;
+    *core2[12] = (Function)domain_create;
   }
   if (getenv("FAKE_NVTX_CALL")) call_back(getenv("FAKE_NVTX_CALL"));
   return !mode || strcmp(mode, "refuse") != 0;

@@ -33,6 +33,7 @@ const ISLANDS: &[&str] = &[
     "crates/base/src/lock/",
     "crates/base/src/log.rs",
     "crates/base/src/nvtx/injection.rs",
+    "crates/base/src/nvtx/memory.rs",
     "crates/base/src/process.rs",
     "crates/base/src/sync.rs",
     "crates/compute/src/copy/host_copy.rs",

@@ -5,6 +5,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod memory;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -107,6 +109,10 @@ fn child() {
         Ok("calls") => calls(),
         Ok("threads") => threads(),
         Ok("reentrant") => reentrant(),
+        Ok("memory") => memory::blocks(),
+        Ok("captured blocks") => memory::captured_blocks(),
+        Ok("refused release") => memory::refused_release(),
+        Ok("many blocks") => memory::many_blocks(),
         other => panic!("{CASE} names no case: {other:?}"),
     }
 }

@@ -92,6 +92,8 @@ pub struct Config {
     pub tf32_forbidden: bool,
     /// `NVTX_INJECTION64_PATH`: the library of the profiler that receives the marks.
     pub nvtx_injection: Option<String>,
+    /// `SCONCE_NVTX_MEMORY=1`: the profiler learns of the blocks of the allocator, if it checks memory.
+    pub nvtx_memory: bool,
     /// `SCONCE_SANITIZER=off|report|abort`, or `TORCH_CUDA_SANITIZER=1`, which is `report`; `SCONCE_SANITIZER_FILE`,
     /// `SCONCE_SANITIZER_HANG_S`, `SCONCE_SANITIZER_PAGE`.
     pub sanitizer: SanitizerConfig,
@@ -233,6 +235,7 @@ impl Config {
             ),
             tf32_forbidden: text.get("NVIDIA_TF32_OVERRIDE").as_deref() == Some("0"),
             nvtx_injection: text.get("NVTX_INJECTION64_PATH"),
+            nvtx_memory: text.get("SCONCE_NVTX_MEMORY").is_some_and(|value| value != "0"),
             sanitizer: sanitizer(&text),
             libcuda: text.get("SCONCE_LIBCUDA"),
             libnvml: text.get("SCONCE_LIBNVML"),

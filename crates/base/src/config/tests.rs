@@ -44,6 +44,7 @@ fn nothing_set_gives_the_documented_defaults() {
     assert_eq!(config.sim, SimConfig::default());
     assert_eq!(config.sim.memory_bytes, 4 * 1024 * 1024 * 1024);
     assert!(!config.launch_blocking && !config.tf32_forbidden && !config.sim_reuse_addresses);
+    assert!(!config.nvtx_memory);
     assert_eq!(config.check_device, None);
     assert_eq!(config.sim_latency_ns, 5_000);
 }

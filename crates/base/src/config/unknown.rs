@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 /// The library's variables. `docs/guide/environment.md` describes each.
-const KNOWN: [&str; 25] = [
+const KNOWN: [&str; 26] = [
     "SCONCE_ALLOC_CONF",
     "SCONCE_BACKEND",
     "SCONCE_BLAS_WORKSPACE_MAX",
@@ -17,6 +17,7 @@ const KNOWN: [&str; 25] = [
     "SCONCE_LIBNVML",
     "SCONCE_LIBNVRTC",
     "SCONCE_LOG",
+    "SCONCE_NVTX_MEMORY",
     "SCONCE_SANITIZER",
     "SCONCE_SANITIZER_FILE",
     "SCONCE_SANITIZER_GUARD_BYTES",

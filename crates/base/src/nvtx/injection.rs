@@ -58,6 +58,9 @@ mod core_slot {
     pub(super) const RANGE_POP: usize = 11;
 }
 
+/// The number of the CORE2 slot that Sconce calls.
+const DOMAIN_CREATE_A: usize = 12;
+
 #[repr(C)]
 struct CallbacksTable {
     struct_size: usize,
@@ -246,6 +249,19 @@ impl Tool {
             unsafe { function(id) };
         }
     }
+}
+
+/// A domain of the tool's, which tells this library's calls from others; 0 without a tool, or if it has none.
+pub(super) fn domain(name: &CStr) -> usize {
+    type Function = unsafe extern "C" fn(*const c_char) -> usize;
+    let Some(function) = tool().and(NonNull::new(CORE2[DOMAIN_CREATE_A].load(Ordering::Acquire)))
+    else {
+        return 0;
+    };
+    // SAFETY: the tool wrote a function of this type into the slot.
+    let function: Function = unsafe { std::mem::transmute(function) };
+    // SAFETY: the name is NUL-terminated and lives through the call.
+    unsafe { function(name.as_ptr()) }
 }
 
 /// The function in a slot of the CORE module.

@@ -19,12 +19,17 @@
 //! | file | idea |
 //! |---|---|
 //! | `injection` | the handshake with the tool, and the calls of its functions |
+//! | `memory` | the memory extension, for tools that check memory |
 
 #[allow(unsafe_code, reason = "the handshake with a foreign library and calls into it")]
 mod injection;
+#[allow(unsafe_code, reason = "the handshake with a foreign library and calls into it")]
+mod memory;
 
 use std::cell::Cell;
 use std::ffi::CStr;
+
+pub use memory::{MemoryHeap, MemoryTool, memory_tool};
 
 /// The result of [`range_pop`] on a thread without an open pushed range.
 pub(crate) const NO_OPEN_RANGE: i32 = -1;

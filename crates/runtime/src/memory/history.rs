@@ -15,6 +15,7 @@ use sconce_base::lock::{Mutex, rank};
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::{Driver, StreamRef};
 
+use super::nvtx_regions;
 use super::snapshot::{Action, TraceEntry};
 use crate::context::{Runtime, opened, refuse_forked_child};
 
@@ -53,9 +54,11 @@ impl HistoryRing {
 
 /// The rings of all devices.
 struct History {
-    /// Whether anything is recorded, or the driver observes the blocks.
+    /// Whether anything is recorded, or the driver or a tool observes the blocks.
     on: AtomicBool,
     observed: AtomicBool,
+    /// Whether a tool of NVTX is told of blocks.
+    registered: AtomicBool,
     /// What the driver wants behind each block, and kept of freed blocks of each stream.
     guard_bytes: AtomicUsize,
     quarantine_bytes: AtomicUsize,
@@ -69,6 +72,7 @@ impl History {
         History {
             on: AtomicBool::new(false),
             observed: AtomicBool::new(false),
+            registered: AtomicBool::new(false),
             guard_bytes: AtomicUsize::new(0),
             quarantine_bytes: AtomicUsize::new(0),
             setting: Mutex::new(()),
@@ -81,15 +85,26 @@ impl History {
         for (_, ring) in self.rings.iter() {
             ring.lock().resize(most);
         }
-        let on = most != 0 || self.observed.load(Ordering::Relaxed);
+        let is_followed =
+            self.observed.load(Ordering::Relaxed) || self.registered.load(Ordering::Relaxed);
+        let on = most != 0 || is_followed;
         self.on.store(on, Ordering::Relaxed);
     }
 
     fn observe(&self, driver: &dyn Driver) {
+        let (observed, registered) = (driver.observes_blocks(), nvtx_regions::are_wanted());
+        if !observed && !registered {
+            return;
+        }
+        let gap = if registered { nvtx_regions::GAP } else { 0 };
         let _setting = self.setting.lock();
-        self.guard_bytes.store(driver.guard_bytes(), Ordering::Relaxed);
-        self.quarantine_bytes.store(driver.quarantine_bytes(), Ordering::Relaxed);
-        self.observed.store(true, Ordering::Relaxed);
+        if observed {
+            self.quarantine_bytes.store(driver.quarantine_bytes(), Ordering::Relaxed);
+        }
+        let guard = if observed { driver.guard_bytes() } else { 0 };
+        self.guard_bytes.store(guard.max(gap), Ordering::Relaxed);
+        self.observed.store(observed, Ordering::Relaxed);
+        self.registered.store(registered, Ordering::Relaxed);
         self.on.store(true, Ordering::Relaxed);
     }
 
@@ -129,11 +144,10 @@ pub(crate) fn is_on() -> bool {
     HISTORY.on.load(Ordering::Relaxed)
 }
 
-/// Reports blocks to the driver from now on, if the backend observes them. Called when a stream gets
-/// its cache.
+/// Reports blocks to the driver and to a tool of NVTX from now on, if they observe them. Called when a stream gets its
+/// cache.
 pub(crate) fn observe() {
-    let driver = opened().map(Runtime::driver).filter(|driver| driver.observes_blocks());
-    if let Some(driver) = driver {
+    if let Some(driver) = opened().map(Runtime::driver) {
         HISTORY.observe(driver);
     }
 }
@@ -153,6 +167,14 @@ pub(crate) fn report_unused(stream: StreamRef, address: u64, bytes: u64) {
     if let Some(driver) = observer() {
         driver.block_unused(stream, DevicePtr(address), bytes as usize);
     }
+    if is_registered() {
+        nvtx_regions::unused(stream, address);
+    }
+}
+
+/// Whether a tool of NVTX is told of blocks.
+fn is_registered() -> bool {
+    HISTORY.registered.load(Ordering::Relaxed)
 }
 
 /// The driver, if it observes the blocks.
@@ -170,6 +192,9 @@ pub(crate) fn note(stream: StreamRef, action: Action, address: u64, bytes: u64, 
             Action::FreeRequested => driver.block_taken_back(stream, DevicePtr(address)),
             _ => {}
         }
+    }
+    if is_registered() {
+        nvtx_regions::note(stream, action, address, bytes);
     }
     record(stream.device, action, address, bytes, stream.handle.native() as u64, (0, pool));
 }
@@ -213,6 +238,9 @@ pub(crate) fn record(
 #[cold]
 pub(crate) fn retract(device: DeviceIndex, action: Action, address: u64) {
     HISTORY.retract(device, action, address);
+    if is_registered() && action == Action::SegmentFree {
+        nvtx_regions::retract(address);
+    }
 }
 
 /// What was recorded of a device, oldest first.

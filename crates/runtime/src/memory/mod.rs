@@ -8,6 +8,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `snapshot`, `history` | what a snapshot and the history consist of; recording the history |
+//! | `nvtx_regions` | the blocks, for tools that check memory |
 //! | `figures/` | what is counted, and exact peaks of sums |
 //! | `addresses/` | from an address to its block |
 //! | `heap/` | one stream's memory, cut and merged |
@@ -34,6 +35,7 @@ mod fixed_pools;
 mod heap;
 pub mod history;
 mod miss;
+mod nvtx_regions;
 pub mod pool;
 mod pool_holds;
 mod pool_release;
