@@ -64,7 +64,11 @@
 #include <cusolverDn.h>
 #endif
 #endif
+#include <sconce/compat/core/marks.hpp>
+#include <sconce/compat/cuda/handles.hpp>
+#include <sconce/compat/library/library.hpp>
 #include <sconce/compat/namespaces.hpp>
+#include <sconce/compat/python/pybind11.hpp>
 
 // Code takes branches for old versions if these are missing. They name the version whose names
 // this library follows.
@@ -73,6 +77,9 @@
 #define TORCH_VERSION_MINOR 11
 #define TORCH_VERSION_PATCH 0
 #define TORCH_VERSION "2.11.0"
+#endif
+#ifdef __CUDACC__
+using namespace ::sconce::compat::warp;
 #endif
 /// \endcond
 

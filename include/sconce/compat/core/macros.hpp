@@ -21,6 +21,7 @@
 #if !defined(SCONCE_C10_COMPAT_NO_CUDA_RUNTIME) && defined(__has_include)
 #if __has_include(<cuda_runtime_api.h>)
 #include <cuda_runtime_api.h>
+#define SCONCE_C10_COMPAT_HAS_CUDA_RUNTIME
 #define SCONCE_C10_COMPAT_WORDS(code) ::cudaGetErrorString(code)
 #endif
 #endif

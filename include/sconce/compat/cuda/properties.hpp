@@ -8,7 +8,9 @@
 #include <cstddef>
 #include <cstring>
 #include <mutex>
+#include <sconce/compat/core/macros.hpp>
 #include <sconce/cuda/device.hpp>
+#include <type_traits>
 
 namespace sconce {
 inline namespace v0 {
@@ -18,6 +20,28 @@ namespace cuda {
 
 using ::sconce::cuda::DeviceIndex;
 
+/// \cond
+// Sets a field that not every version of `cudaDeviceProp` has.
+#define SCONCE_COMPAT_FIELD(field)                                                                 \
+  template <class Prop, class Value>                                                               \
+  auto set_##field(Prop& prop, const Value& value, int)->decltype(static_cast<void>(prop.field)) { \
+    prop.field = static_cast<std::remove_reference_t<decltype(prop.field)>>(value);                \
+  }                                                                                                \
+  template <class Prop, class Value>                                                               \
+  void set_##field(Prop&, const Value&, long) {}
+namespace detail {
+SCONCE_COMPAT_FIELD(clockRate)
+SCONCE_COMPAT_FIELD(memoryClockRate)
+}  // namespace detail
+#undef SCONCE_COMPAT_FIELD
+/// \endcond
+
+#ifdef SCONCE_C10_COMPAT_HAS_CUDA_RUNTIME
+// Functions that return it have other symbols than those of units without CUDA's header.
+inline namespace with_cuda_runtime {
+/// CUDA's own properties. Fields that this library does not know are 0.
+using DeviceProp = ::cudaDeviceProp;
+#else
 /// Properties of a device by the names of `cudaDeviceProp`.
 struct DeviceProp {
   /// 16 bytes, as `cudaUUID_t`.
@@ -55,6 +79,7 @@ struct DeviceProp {
   int memoryClockRate;                     ///< clock of the memory in kHz; as `clockRate`
   Uuid uuid;                               ///< the same in every process
 };
+#endif
 
 /// The properties of a device (-1: the current one); the same object each time.
 [[nodiscard]] inline DeviceProp* getDeviceProperties(DeviceIndex device = -1) {
@@ -68,6 +93,7 @@ struct DeviceProp {
   std::call_once(known.at(at), [&] {
     const auto from = ::sconce::cuda::getDeviceProperties(index);
     DeviceProp& to = all[at];
+    std::memset(&to, 0, sizeof to);
     std::memcpy(to.name, from.name, sizeof to.name);
     to.totalGlobalMem = from.total_memory_bytes;
     to.sharedMemPerBlock = from.shared_memory_per_block_bytes;
@@ -94,14 +120,18 @@ struct DeviceProp {
     to.maxBlocksPerMultiProcessor = from.max_blocks_per_multi_processor;
     to.cooperativeLaunch = from.cooperative_launch;
     to.concurrentKernels = from.concurrent_kernels;
-    to.clockRate = from.clock_rate_khz;
-    to.memoryClockRate = from.memory_clock_rate_khz;
+    detail::set_clockRate(to, from.clock_rate_khz, 0);
+    detail::set_memoryClockRate(to, from.memory_clock_rate_khz, 0);
     std::memcpy(to.uuid.bytes, from.uuid, sizeof to.uuid.bytes);
   });
   return &all[at];
 }
 /// The properties of the current device.
 [[nodiscard]] inline DeviceProp* getCurrentDeviceProperties() { return getDeviceProperties(); }
+
+#ifdef SCONCE_C10_COMPAT_HAS_CUDA_RUNTIME
+}  // namespace with_cuda_runtime
+#endif
 
 }  // namespace cuda
 }  // namespace at
