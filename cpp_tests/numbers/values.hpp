@@ -481,6 +481,29 @@ inline void complex_halves(Table& table) {
   });
 }
 
+/// The conversions of bits.
+inline void conversions_of_bits(Table& table) {
+  table.row("bits of singles", [](Hash& hash) {
+    for_singles([&](float value) {
+      hash.bits(c10::detail::fp16_ieee_from_fp32_value(value));
+      hash.bits(c10::detail::round_to_nearest_even(value));
+      hash.bits(c10::detail::bits_from_f32(value));
+      hash.bits(c10::detail::fp32_to_bits(value));
+      hash.bits(c10::detail::fp8e4m3fn_from_fp32_value(value));
+      hash.bits(c10::detail::fp8e5m2_from_fp32_value(value));
+    });
+  });
+  table.row("singles of bits", [](Hash& hash) {
+    for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+      hash.bits(c10::detail::fp16_ieee_to_fp32_value(static_cast<std::uint16_t>(bits)));
+      hash.bits(c10::detail::f32_from_bits(static_cast<std::uint16_t>(bits)));
+      hash.bits(c10::detail::fp32_from_bits(bits * 65521U));
+      hash.bits(c10::detail::fp8e4m3fn_to_fp32_value(static_cast<std::uint8_t>(bits)));
+      hash.bits(c10::detail::fp8e5m2_to_fp32_value(static_cast<std::uint8_t>(bits)));
+    }
+  });
+}
+
 /// Conversions of each type to each other one.
 template <class To, class From>
 void converted(Hash& hash) {
@@ -572,6 +595,7 @@ inline Table all() {
   small(c10::Float8_e5m2fnuz(0.0F), "Float8_e5m2fnuz");
   conversions<c10::Float8_e8m0fnu>(table, "Float8_e8m0fnu");
   limits<c10::Float8_e8m0fnu>(table, "Float8_e8m0fnu");
+  conversions_of_bits(table);
   complex_numbers<float>(table, "complex<float>");
   complex_numbers<double>(table, "complex<double>");
   complex_halves(table);

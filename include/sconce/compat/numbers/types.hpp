@@ -65,6 +65,61 @@ using CppType = typename CppTypeOf<type>::type;
 }  // namespace detail
 
 namespace c10 {
+
+/// The conversions themselves, of bits: code calls them where it has no numbers of the type.
+namespace detail {
+
+/// A half's bits as a single. Corresponds to `c10::detail::fp16_ieee_to_fp32_value`.
+SCONCE_COMPAT_BOTH inline float fp16_ieee_to_fp32_value(std::uint16_t half) noexcept {
+  return compat::detail::single_of_half(half);
+}
+/// A half's bits as those of a single.
+SCONCE_COMPAT_BOTH inline std::uint32_t fp16_ieee_to_fp32_bits(std::uint16_t half) noexcept {
+  return compat::detail::bits_of(compat::detail::single_of_half(half));
+}
+/// The bits of the nearest half.
+SCONCE_COMPAT_BOTH inline std::uint16_t fp16_ieee_from_fp32_value(float value) noexcept {
+  return compat::detail::half_of(value);
+}
+/// An upper half's bits as a single.
+SCONCE_COMPAT_BOTH inline float f32_from_bits(std::uint16_t bits) noexcept {
+  return compat::detail::single_of_upper_half(bits);
+}
+/// The upper half of a single's bits, which is not rounded.
+SCONCE_COMPAT_BOTH inline std::uint16_t bits_from_f32(float value) noexcept {
+  return static_cast<std::uint16_t>(compat::detail::bits_of(value) >> 16);
+}
+/// The bits of the nearest upper half; of two, the even one.
+SCONCE_COMPAT_BOTH inline std::uint16_t round_to_nearest_even(float value) noexcept {
+  return compat::detail::upper_half_of(value);
+}
+/// The single with these bits.
+SCONCE_COMPAT_BOTH inline float fp32_from_bits(std::uint32_t bits) noexcept {
+  return compat::detail::single_of(bits);
+}
+/// The bits of a single.
+SCONCE_COMPAT_BOTH inline std::uint32_t fp32_to_bits(float value) noexcept {
+  return compat::detail::bits_of(value);
+}
+/// The bits of the nearest `Float8_e4m3fn`.
+SCONCE_COMPAT_BOTH inline std::uint8_t fp8e4m3fn_from_fp32_value(float value) noexcept {
+  return Float8_e4m3fn(value).x;
+}
+/// The bits of a `Float8_e4m3fn` as a single.
+SCONCE_COMPAT_BOTH inline float fp8e4m3fn_to_fp32_value(std::uint8_t bits) noexcept {
+  return Float8_e4m3fn(bits, Float8_e4m3fn::from_bits());
+}
+/// The bits of the nearest `Float8_e5m2`.
+SCONCE_COMPAT_BOTH inline std::uint8_t fp8e5m2_from_fp32_value(float value) noexcept {
+  return Float8_e5m2(value).x;
+}
+/// The bits of a `Float8_e5m2` as a single.
+SCONCE_COMPAT_BOTH inline float fp8e5m2_to_fp32_value(std::uint8_t bits) noexcept {
+  return Float8_e5m2(bits, Float8_e5m2::from_bits());
+}
+
+}  // namespace detail
+
 namespace impl {
 
 /// The C++ type of a ScalarType, as `type`. Corresponds to `c10::impl::ScalarTypeToCPPType`.
