@@ -3,6 +3,7 @@
 
 use sconce_base::element::Dtype;
 use sconce_base::lock::{Mutex, rank};
+use sconce_base::types::DevicePtr;
 use sconce_kernels::{
     FillLaunch, PermuteLaunch, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, TakeLaunch,
 };
@@ -76,11 +77,17 @@ fn accesses_of_fill(arguments: &[u64], dtype: Dtype) -> Vec<MemoryAccess> {
 }
 
 fn accesses_of_take(arguments: &[u64]) -> Vec<MemoryAccess> {
-    let Some(TakeLaunch { record, slot, .. }) = TakeLaunch::read(arguments) else {
+    let Some(TakeLaunch { record, increment, slot, .. }) = TakeLaunch::read(arguments) else {
         return Vec::new();
     };
-    let used = [(Intent::Read, record), (Intent::Write, record), (Intent::Write, slot)];
-    used.map(|(intent, address)| MemoryAccess::range(intent, address.0, PAIR_BYTES)).into()
+    let mut used = vec![(Intent::Read, record), (Intent::Write, slot)];
+    // An atomic addition of 0 changes nothing, whoever reads the record meanwhile.
+    if increment != 0 {
+        used.push((Intent::Write, record));
+    }
+    let access =
+        |(intent, address): (Intent, DevicePtr)| MemoryAccess::range(intent, address.0, PAIR_BYTES);
+    used.into_iter().map(access).collect()
 }
 
 fn accesses_of_permute(arguments: &[u64]) -> Vec<MemoryAccess> {
@@ -138,7 +145,9 @@ fn take(memory: &DeviceMemoryView<'_>, arguments: &[u64]) -> Result<(), i32> {
     let TakeLaunch { record, increment, slot, seed, offset } = launch;
     let _atomic = ATOMIC.lock();
     let [change, taken] = read_pair(memory, record.0)?;
-    write_pair(memory, record.0, [change, taken.wrapping_add(increment)])?;
+    if increment != 0 {
+        write_pair(memory, record.0, [change, taken.wrapping_add(increment)])?;
+    }
     write_pair(memory, slot.0, [seed ^ change, offset.wrapping_add(taken)])
 }
 
@@ -182,6 +191,19 @@ mod tests {
     use sconce_kernels::fill_kernel_name;
 
     use super::*;
+
+    #[test]
+    fn a_record_is_written_if_something_is_taken_from_it() {
+        let accesses = |increment| {
+            let (record, slot) = (DevicePtr(0x1000), DevicePtr(0x2000));
+            let launch = TakeLaunch { record, increment, slot, seed: 1, offset: 2 };
+            accesses_of_take(launch.arguments().slots())
+        };
+        let read = MemoryAccess::range(Intent::Read, 0x1000, PAIR_BYTES);
+        let write = |address| MemoryAccess::range(Intent::Write, address, PAIR_BYTES);
+        assert_eq!(accesses(0), [read.clone(), write(0x2000)]);
+        assert_eq!(accesses(4), [read, write(0x2000), write(0x1000)]);
+    }
 
     #[test]
     fn every_supported_pair_has_a_kernel_of_its_name() {
