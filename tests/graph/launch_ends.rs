@@ -144,8 +144,9 @@ fn graphs_are_launched_on_streams_without_end_and_lose_nothing() {
     let stream = current_stream();
     ok(sconce_sim_set_address_reuse(true.into()));
     let cycle = |graphs: usize, streams: usize| {
+        let mut outputs = Vec::new();
         for _ in 0..graphs {
-            let output = allocate(4096);
+            let output = allocate_for_all(4096);
             let source = pinned(4096);
             let graph = graph(false);
             ok(begin(graph, stream));
@@ -163,9 +164,10 @@ fn graphs_are_launched_on_streams_without_end_and_lose_nothing() {
                 ok(sconce_sim_stream_destroy(native));
             }
             ok(sconce_graph_destroy(graph));
-            free(output);
+            outputs.push(output);
         }
         ok(sconce_device_synchronize(0));
+        outputs.into_iter().for_each(free);
         ok(sconce_memory_empty_cache());
         ok(sconce_host_memory_empty_cache());
         (free_bytes(), sconce_runtime::host_memory::stats().unwrap().allocated_bytes.current)
@@ -288,7 +290,7 @@ fn a_request_that_finds_no_memory_waits_for_the_launches_of_a_graph_that_has_gon
         ok(unsafe { sconce_memory_configure(policy.as_ptr()) });
         let (stream, other) = (current_stream(), pool_stream());
         let most = (free_bytes() as usize / 8 * 5).next_multiple_of(2 << 20);
-        let output = allocate(BYTES);
+        let output = allocate_for_all(BYTES);
         let graph = graph(false);
         ok(begin(graph, stream));
         let inside = allocate(most);

@@ -42,6 +42,13 @@ pub(crate) fn allocate(bytes: usize) -> *mut c_void {
     address
 }
 
+/// Memory that work of any stream may use at once.
+pub(crate) fn allocate_for_all(bytes: usize) -> *mut c_void {
+    let address = allocate(bytes);
+    ok(sconce_device_synchronize(0));
+    address
+}
+
 pub(crate) fn free(address: *mut c_void) {
     ok(sconce_memory_free(address));
 }

@@ -57,7 +57,7 @@ impl Ready {
         generator: *mut sconce_generator,
         flag: *mut c_void,
     ) -> Ready {
-        let memory = allocate(3 * BYTES);
+        let memory = allocate_for_all(3 * BYTES);
         let mut ready = Ready { drawing, graph: null_mut(), generator, memory };
         if drawing != Fill {
             ready.graph = ready.capture(flag);
@@ -129,7 +129,7 @@ pub(super) fn flag() -> *mut c_void {
 
 /// What ordinary fills draw, `count` of them one after another.
 pub(super) fn ordinary(plain: *mut sconce_generator, count: usize) -> Vec<u8> {
-    let (memory, stream) = (allocate(BYTES), pool_stream());
+    let (memory, stream) = (allocate_for_all(BYTES), pool_stream());
     let mut drawn = Vec::new();
     for _ in 0..count {
         fill_on(memory, plain, stream);
@@ -198,7 +198,7 @@ fn launches_of_one_graph_have_numbers_of_their_own() {
             let (captured, plain, flag) = (generator(3), generator(3), flag());
             let call = Ready::new(kind, captured, flag);
             let streams = [pool_stream(), pool_stream()];
-            let results = [allocate(3 * BYTES), allocate(3 * BYTES)];
+            let results = [(); 2].map(|()| allocate_for_all(3 * BYTES));
             ok(sconce_sim_set_manual(CBool::TRUE));
             for (stream, result) in streams.iter().zip(results) {
                 call.call(*stream);
@@ -230,7 +230,9 @@ fn a_graph_that_is_gone_leaves_the_order_of_the_host() {
             let (captured, plain, flag) = (generator(3), generator(3), flag());
             let fills = [(); 2].map(|()| Ready::new(Fill, captured, flag));
             let graph = Ready::new(kind, captured, flag);
-            graph.call(pool_stream());
+            let last = pool_stream();
+            graph.call(last);
+            ok(sconce_memory_record_stream(graph.memory, last));
             drop(graph);
             ordinary(plain, kind.fills());
             let streams = [pool_stream(), pool_stream()];
@@ -264,6 +266,7 @@ fn a_graph_draws_on_several_devices() {
         let mut memory = null_mut();
         // SAFETY: a writable place.
         ok(unsafe { sconce_memory_alloc_on(BYTES, there, &raw mut memory) });
+        ok(sconce_device_synchronize(1));
         let flag = flag();
         let captures = graph(false);
         ok(begin(captures, here));

@@ -120,7 +120,7 @@ impl Scene {
         ok(sconce_device_synchronize(0));
         scene.make_streams();
         // Once before, which shows what comes out.
-        let temporary = allocate(BYTES);
+        let temporary = allocate_for_all(BYTES);
         scene.queue(temporary, stream);
         free(temporary);
         scene.expected = read(kept.output, BYTES);
@@ -283,6 +283,8 @@ impl Scene {
                 ok(sconce_memory_pool_begin(pool, 0));
                 let temporary = allocate_on(BYTES, self.stream);
                 ok(sconce_memory_pool_end(pool, 0));
+                // Nothing is queued there: from here on work of any stream may use the memory.
+                ok(sconce_stream_synchronize(self.stream));
                 self.queue(temporary, self.stream);
                 free(temporary);
             }
