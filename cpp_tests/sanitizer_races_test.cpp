@@ -389,15 +389,17 @@ struct Message {
 };
 
 /// What another process does with the memory: returns how many reports it got.
-int import(bool fixed, const Message& message) {
+int import(const std::string& way, const Message& message) {
   OpenedMemory memory(message.memory);
   const CUDAEvent filled(0, message.event);
   const auto stream = getStreamFromPool();
   DeviceBuffer to(kBytes);
   settle();
   const sconce::sanitizer::Scope scope;
-  if (fixed) {
+  if (way == "import_fixed") {
     filled.block(stream);
+  } else if (way == "import_told") {
+    sconce::sanitizer::heard_from_processes();
   }
   copy_(to.get(), memory.get(), kBytes, true, stream);
   settle();
@@ -412,7 +414,7 @@ int import(bool fixed, const Message& message) {
 
 class SanitizerIpcTest : public support::DeviceFixture {};
 
-TEST_F(SanitizerIpcTest, MemoryOfAnotherProcessIsReadBehindItsEvent) {
+TEST_F(SanitizerIpcTest, MemoryOfAnotherProcessIsReadBehindItsEventOrMessage) {
   const auto a = getStreamFromPool();
   DeviceBuffer block(kBytes, a);
   CUDAEvent filled(EventFlags::Interprocess);
@@ -424,12 +426,15 @@ TEST_F(SanitizerIpcTest, MemoryOfAnotherProcessIsReadBehindItsEvent) {
   }
   memory_set(block, 7, a);
   filled.record(a);
-  for (const bool fixed : {true, false}) {
-    const process::Second other({"--child", fixed ? "import_fixed" : "import_racy"});
+  for (const char* way : {"import_fixed", "import_racy", "import_told"}) {
+    if (way == std::string("import_told")) {
+      settle();  // the message tells that the fill is done
+    }
+    const process::Second other({"--child", way});
     ASSERT_TRUE(other.send(message));
     int reports = -1;
     ASSERT_TRUE(other.receive(reports));
-    EXPECT_EQ(reports, fixed ? 0 : 1);
+    EXPECT_EQ(reports, way == std::string("import_racy") ? 1 : 0) << way;
     other.expect_success();
   }
   EXPECT_FALSE(process::failed);
@@ -445,6 +450,6 @@ int support::run_as_child(int, char** arguments) {
   if (!process::receive(STDIN_FILENO, message)) {
     return 1;
   }
-  const int reports = import(std::string(arguments[0]) == "import_fixed", message);
+  const int reports = import(arguments[0], message);
   return process::send(STDOUT_FILENO, reports) ? 0 : 1;
 }

@@ -6,7 +6,7 @@ mod graphs;
 mod hangs;
 mod kept;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use sconce_base::types::DeviceIndex;
@@ -40,6 +40,13 @@ pub(crate) struct Told {
     pub(crate) released: Option<u64>,
 }
 
+/// What precedes the next call of a rank: its last one, outside of captures and in one.
+#[derive(Default)]
+pub(crate) struct LastCall {
+    clock: Option<Clock>,
+    captured: Option<(u64, Clock)>,
+}
+
 /// What is known of a block whose end is looked at.
 pub(crate) struct Overwritten {
     block: Option<Arc<Block>>,
@@ -56,6 +63,8 @@ pub(crate) enum Reading {
     Moves,
     /// Results depend on them.
     Uses,
+    /// They go along with whatever lies there, read or written, also between blocks.
+    Anything,
 }
 
 impl Use {
@@ -118,9 +127,13 @@ pub(crate) struct Checker {
     pub(crate) order: Order,
     shadow: Shadow,
     captures: HashMap<u64, Capture>,
-    captures_begun: u64,
     /// What precedes the end of all launches of graphs.
     launches: Clock,
+    captures_begun: u64,
+    /// The numbers of captures that the driver has given them, also of captures by other code.
+    numbers: HashMap<u64, u64>,
+    /// Captures by other code, which nothing announces.
+    of_others: HashSet<u64>,
     graphs: HashMap<usize, Graph>,
     executables: HashMap<usize, Executable>,
     blocks: HashMap<u64, LiveBlock>,
@@ -341,7 +354,7 @@ impl Checker {
     /// driver.
     fn lives(&mut self, uses: &[Use], by: &Arc<Operation>) -> Option<u64> {
         let mut gone = None;
-        for it in uses {
+        for it in uses.iter().filter(|it| it.reading != Reading::Anything) {
             let Some((trouble, address)) = self.shadow.trouble(&it.pattern) else { continue };
             let bytes = it.pattern.end() - address.max(it.pattern.start());
             let (kind, first, block) = match trouble {
@@ -495,13 +508,47 @@ impl Checker {
         if self.order.capture_of(lane).is_some() {
             return None;
         }
-        for clock in clocks {
-            if let Some(history) = &mut self.history {
-                let news = self.order.news_in(lane, clock);
-                history.learns(WaitKind::Collective, &news, lane, None, &Site::default());
-            }
-            self.order.join(lane, clock);
-        }
+        clocks.iter().for_each(|clock| self.follows_call(lane, clock));
         Some(self.order.clock(lane).clone())
+    }
+
+    fn follows_call(&mut self, lane: Lane, clock: &Clock) {
+        if let Some(history) = &mut self.history {
+            let news = self.order.news_in(lane, clock);
+            history.learns(WaitKind::Collective, &news, lane, None, &Site::default());
+        }
+        self.order.join(lane, clock);
+    }
+
+    /// A rank is about to call: its calls run one after the other, on whatever streams.
+    pub(crate) fn follows_rank(&mut self, stream: StreamRef, last: &LastCall) {
+        let lane = self.order.lane(stream);
+        match self.order.capture_of(lane) {
+            None => {
+                if let Some(clock) = &last.clock {
+                    self.follows_call(lane, clock);
+                }
+            }
+            Some(number) => {
+                let captured = self.captures.get_mut(&number);
+                let last = last.captured.as_ref().filter(|(of, _)| *of == number);
+                if let (Some(capture), Some((_, clock))) = (captured, last) {
+                    capture.clocks.entry(lane).or_default().join(clock);
+                }
+            }
+        }
+    }
+
+    /// A rank has called.
+    pub(crate) fn rank_called(&self, stream: StreamRef, last: &mut LastCall) {
+        let Some(lane) = self.order.known(stream) else { return };
+        match self.order.capture_of(lane) {
+            None => last.clock = Some(self.order.clock(lane).clone()),
+            Some(number) => {
+                let captured = self.captures.get(&number);
+                let clock = captured.and_then(|capture| capture.clocks.get(&lane)).cloned();
+                last.captured = clock.map(|clock| (number, clock));
+            }
+        }
     }
 }

@@ -210,7 +210,20 @@ impl Sanitizer {
         uses: Option<Vec<Use>>,
         call: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        self.attempt(|checker| checker.queued(stream, name, uses), call)
+        let capture = self.capture_of(stream);
+        let queued = |checker: &mut Checker| {
+            checker.found_capture(stream, capture);
+            checker.queued(stream, name, uses)
+        };
+        self.attempt(queued, call)
+    }
+
+    /// The number of the capture that a stream is in, as the driver has it: captures of other code say nothing.
+    fn capture_of(&self, stream: StreamRef) -> Option<u64> {
+        if !self.is_enabled() {
+            return None;
+        }
+        self.driver.stream_seen_capture(stream)
     }
 
     /// An operation that `what` tells and `call` queues: its number is what the first returns.
@@ -362,6 +375,11 @@ impl Sanitizer {
             let uses = self.uses(&[range]);
             self.tell(|checker| uses.iter().for_each(|it| checker.host_uses(name, it)));
         }
+    }
+
+    /// Other processes have waited for what they did to memory that is open here.
+    pub fn heard_from_processes(&self) {
+        self.tell(Checker::processes_done);
     }
 
     /// The library's own work of the processor uses elements of a tensor.

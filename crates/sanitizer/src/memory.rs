@@ -145,6 +145,13 @@ impl Shadow {
         self.allocated(place, bytes);
     }
 
+    /// The places of a handle's memory.
+    pub(crate) fn physical(&self, handle: u64) -> Option<Pattern> {
+        let place = *self.physical.get(&handle)?;
+        let (start, segment) = self.segment_at(place)?;
+        Some(Pattern::range(start, segment.end - start))
+    }
+
     /// The memory of a handle is mapped at an address.
     pub(crate) fn map(&mut self, address: u64, bytes: u64, handle: u64, offset: u64) {
         let Some(place) = self.physical.get(&handle) else { return };
@@ -171,6 +178,10 @@ impl Shadow {
             };
             let pieces = pieces.map(relative).collect();
             self.asleep.insert(at, pieces);
+            // The memory is free for others, who may map the same handle.
+            for at in self.carve(place, place + (end - at)) {
+                self.pieces.remove(&at);
+            }
         }
         self.undone.clear();
     }

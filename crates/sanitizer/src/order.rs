@@ -111,6 +111,11 @@ impl Order {
         lane
     }
 
+    /// The lane of a stream that was named before.
+    pub(crate) fn known(&self, stream: StreamRef) -> Option<Lane> {
+        self.names.get(&Order::name(stream)).copied()
+    }
+
     /// A stream was made.
     pub(crate) fn created(&mut self, stream: StreamRef, blocking: bool) {
         let name = Order::name(stream);

@@ -1,7 +1,7 @@
 //! What the calling thread has declared: the memory of the next launch, and operations that consist of several calls.
 #![forbid(unsafe_code)]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use crate::checker::Use;
 use crate::pattern::Pattern;
@@ -17,11 +17,33 @@ struct Operation {
 }
 
 thread_local! {
+    /// How many times the thread has begun to move memory and not ended.
+    static MOVES: Cell<u32> = const { Cell::new(0) };
     /// What the next launch of a program's kernel on this thread uses.
     static LAUNCH: RefCell<Option<Vec<Use>>> = const { RefCell::new(None) };
     static OPERATION: RefCell<Operation> = const {
         RefCell::new(Operation { name: String::new(), memory: Vec::new(), depth: 0 })
     };
+}
+
+/// The thread's copies move whole pages of the allocator, whatever they hold.
+pub(crate) struct MovesMemory(());
+
+impl MovesMemory {
+    pub(crate) fn begin() -> MovesMemory {
+        MOVES.set(MOVES.get() + 1);
+        MovesMemory(())
+    }
+}
+
+impl Drop for MovesMemory {
+    fn drop(&mut self) {
+        MOVES.set(MOVES.get().saturating_sub(1));
+    }
+}
+
+pub(crate) fn moves_memory() -> bool {
+    MOVES.get() > 0
 }
 
 pub(crate) fn declare_launch(uses: Option<Vec<Use>>) {

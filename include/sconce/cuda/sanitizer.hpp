@@ -105,6 +105,10 @@ class Scope {
   std::int64_t before_;
 };
 
+/// Declares that other processes have waited for what they did to memory that is open here, as a
+/// message from one of them says. Call it behind the opening, and again for each such message.
+inline void heard_from_processes() { detail::check(::sconce_sanitizer_heard_from_processes()); }
+
 /// Declares work on a stream that the library does not see. The destructor, or `done`, tells the
 /// sanitizer: `sanitizer::access(stream, "my_kernel").reads(x, n).writes(y, n);`
 class Access {

@@ -105,6 +105,7 @@ pub(super) const ALL: &[Call] = &[
     call!(sconce_sanitizer_access, w, [w.stream, null(), 0, null()]),
     call!(sconce_sanitizer_declare_launch, w, [null(), 0]),
     call!(sconce_sanitizer_host_access, w, [null(), 0, null()]),
+    call!(sconce_sanitizer_heard_from_processes, w, []),
     call!(sconce_sanitizer_begin_operation, w, [c"work".as_ptr(), null(), 0, null(), 0]),
     call!(sconce_sanitizer_end_operation, w, [null(), 0]),
     call!(sconce_parallel_set_num_threads, w, [1]),

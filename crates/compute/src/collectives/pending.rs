@@ -9,6 +9,7 @@ use sconce_base::error::{Error, Result};
 use sconce_base::lock::{MutexGuard, rank};
 use sconce_base::types::DevicePtr;
 use sconce_driver::{CommCall, CommOp, EventFlags};
+use sconce_runtime::context::runtime;
 use sconce_runtime::event::{self, NativeEvent};
 use sconce_runtime::memory;
 use sconce_runtime::stream::{self, Stream};
@@ -171,6 +172,7 @@ impl Staged {
 fn barrier(stream: Stream) -> Result<(Checked, Option<usize>)> {
     let scratch = memory::alloc_on(1, stream)?;
     let at = DevicePtr(scratch as u64);
+    runtime()?.driver().needs_no_contents(at, 1);
     let call =
         CommCall::AllReduce { send: at, recv: at, count: 1, dtype: Dtype::U8, op: CommOp::Max };
     Ok((Checked { call, used: [None; 2] }, Some(scratch)))

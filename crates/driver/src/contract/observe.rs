@@ -13,6 +13,9 @@
 //! | `block_unused` | no stream uses the freed block any more: whatever is queued on its stream from now on may write it | no |
 //! | `memory_sleeps` | a mapping was undone whose addresses stay those of a pool that is asleep | no |
 //! | `memory_wakes` | something is mapped there again, or the addresses are the pool's no more | no |
+//! | `moves_memory` | the calling thread begins to copy whole pages of the allocator, whatever they hold; what it returns is dropped behind the last copy | no |
+//! | `needs_no_contents` | work of the library is about to read memory, and needs nothing of what it holds | no |
+//! | `address_passed` | a program has passed an address as memory, and the driver knows no memory there; a refusal becomes that of the call | no |
 //! | `host_used` | the processor has read or written memory of a tensor; only if `observes_host` returns true | no |
 //! | `host_waits_for` | a thread begins to ask again and again whether an event is done; what it returns is dropped when the thread asks no more | no |
 //!
@@ -30,6 +33,7 @@
 
 use std::any::Any;
 
+use sconce_base::error::Result;
 use sconce_base::types::DevicePtr;
 
 use super::{EventHandle, StreamRef};
@@ -71,6 +75,16 @@ pub trait Observe: Send + Sync {
     }
     /// So many bytes from an address on are asleep, with the pool of this number (0: the default pool).
     fn memory_sleeps(&self, _ptr: DevicePtr, _bytes: usize, _pool: u64) {}
+    /// The calling thread's copies move whole pages of the allocator as long as what is returned lives.
+    fn moves_memory(&self) -> Option<Box<dyn Any>> {
+        None
+    }
+    /// Work of the library reads memory, and needs nothing of what it holds.
+    fn needs_no_contents(&self, _ptr: DevicePtr, _bytes: usize) {}
+    /// A program has passed an address as memory, of which the driver knows nothing.
+    fn address_passed(&self, _address: usize) -> Result<()> {
+        Ok(())
+    }
     /// Whether [`host_used`](Observe::host_used) is to be called.
     fn observes_host(&self) -> bool {
         false

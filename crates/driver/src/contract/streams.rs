@@ -9,6 +9,7 @@
 //! | `stream_synchronize` | – | all work queued before has finished | yes |
 //! | `stream_capture_status` | – | whether the stream takes part in a capture, and whether that is valid | never |
 //! | `stream_capture_number` | – | the same number on all streams that take part in a capture | never |
+//! | `stream_seen_capture` | – | the same number, or `None` | never |
 //! | `stream_wait_event` | – | later work of the stream starts after the record that is newest *now*; none yet: no effect; works across devices | never |
 //! | `stream_write_word` | the word is page-locked memory of 4 bytes, aligned to 4, that stays so until the write is done | the value is written in stream order; whoever sees it sees all earlier work of the stream; `NotSupported` where the device cannot, and nothing is queued | never |
 //! | `stream_head` | the handle may be dead; the thread may be any | what the stream is at, with the number that the thread had announced that queued it (`announce_work`); `None` if nothing is queued or the driver cannot tell | never |
@@ -133,6 +134,11 @@ pub trait Streams: Send + Sync {
     /// the number: not even that of a body of the same graph.
     fn stream_capture_number(&self, stream: StreamRef) -> Result<Option<u64>> {
         Ok(None)
+    }
+    /// The same for the sanitizer, which asks before each operation: on simulated devices it is no call that is counted
+    /// or may be made to fail. `None` also where the driver cannot tell.
+    fn stream_seen_capture(&self, stream: StreamRef) -> Option<u64> {
+        self.stream_capture_number(stream).ok().flatten()
     }
     /// Orders later work of the stream after the event's newest record.
     fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()>;

@@ -58,7 +58,10 @@ fn kind_of_others(runtime: &Runtime, start: usize, bytes: usize, what: &str) -> 
     }
     let info = runtime.driver().pointer_info(start)?;
     let kind = match info.kind {
-        PointerKind::Unregistered => return Ok(MemoryKind::Ordinary),
+        PointerKind::Unregistered => {
+            runtime.driver().address_passed(start)?;
+            return Ok(MemoryKind::Ordinary);
+        }
         PointerKind::PinnedHost => MemoryKind::Pinned,
         PointerKind::Device(device) => MemoryKind::Device(device),
         PointerKind::Managed => MemoryKind::Managed(device::current_of_thread(runtime)?),
@@ -77,11 +80,15 @@ pub fn refuse_device_memory(address: usize, what: &str) -> Result<()> {
     let Some(runtime) = opened() else { return Ok(()) };
     // The driver knows nothing of a block that sleeps.
     let device = memory::block_at(address).map(|(device, _)| device);
-    let found = device.or_else(|| match runtime.driver().pointer_info(address).ok()?.kind {
-        PointerKind::Device(device) => Some(device),
-        PointerKind::Unregistered | PointerKind::PinnedHost | PointerKind::Managed => None,
-    });
-    found.map_or(Ok(()), |device| Err(no_host_memory(address, device, what)))
+    let kind = match device {
+        Some(device) => Some(PointerKind::Device(device)),
+        None => runtime.driver().pointer_info(address).ok().map(|info| info.kind),
+    };
+    match kind {
+        Some(PointerKind::Device(device)) => Err(no_host_memory(address, device, what)),
+        Some(PointerKind::Unregistered) => runtime.driver().address_passed(address),
+        Some(PointerKind::PinnedHost | PointerKind::Managed) | None => Ok(()),
+    }
 }
 
 #[cold]

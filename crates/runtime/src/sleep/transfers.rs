@@ -53,6 +53,8 @@ impl<'a> Transfers<'a> {
         let (device, bytes) = (DevicePtr(address).into(), host.bytes());
         let driver = self.runtime.driver();
         self.open = true;
+        // What lies between blocks goes along, and what nobody has written.
+        let _moves = driver.moves_memory();
         match self.way {
             Way::Save => driver.copy_direct_async(host.raw(), device, bytes, self.stream),
             Way::Restore => driver.copy_direct_async(device, host.raw(), bytes, self.stream),

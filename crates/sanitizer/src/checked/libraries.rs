@@ -17,7 +17,7 @@ use sconce_sim::declared;
 use super::work::{uses_beside_workspace, uses_of};
 use super::{CheckedDriver, pass_on};
 use crate::Sanitizer;
-use crate::checker::Checker;
+use crate::checker::{Checker, LastCall};
 use crate::collective::RankCall;
 
 impl Blas for CheckedDriver {
@@ -238,8 +238,7 @@ impl Collectives for CheckedDriver {
             members.iter().for_each(|member| checker.calls.own_rank(&id.0, member.rank));
         });
         let checked = made.into_iter().zip(joined).map(|(inner, member)| {
-            Box::new(CheckedEndpoint { inner, member, calls: 0, splits: 0 })
-                as Box<dyn CommEndpoint>
+            Box::new(CheckedEndpoint::new(inner, member)) as Box<dyn CommEndpoint>
         });
         Ok(checked.collect())
     }
@@ -278,6 +277,13 @@ struct CheckedEndpoint {
     member: Member,
     calls: u64,
     splits: u32,
+    last: LastCall,
+}
+
+impl CheckedEndpoint {
+    fn new(inner: Box<dyn CommEndpoint>, member: Member) -> CheckedEndpoint {
+        CheckedEndpoint { inner, member, calls: 0, splits: 0, last: LastCall::default() }
+    }
 }
 
 fn name_of(call: &CommCall) -> &'static str {
@@ -309,8 +315,13 @@ impl CommEndpoint for CheckedEndpoint {
         let meeting = (name.clone(), self.calls);
         let (depth, group) = GROUP.get();
         let group = (depth > 0).then_some(group);
+        let capture = sanitizer.capture_of(stream);
+        let last = &mut self.last;
         let queued = |checker: &mut Checker| {
+            checker.found_capture(stream, capture);
+            checker.follows_rank(stream, last);
             let number = checker.queued(stream, name_of(call), Some(uses));
+            checker.rank_called(stream, last);
             if are_all_needed {
                 checker.called(RankCall { meeting, rank, ranks, group }, stream);
             }
@@ -336,10 +347,7 @@ impl CommEndpoint for CheckedEndpoint {
         name.extend(color.unwrap_or(-1).to_le_bytes());
         let member = Member::new(&self.member.sanitizer, name);
         let made = self.inner.split(color, key, options)?;
-        Ok(made.map(|inner| {
-            Box::new(CheckedEndpoint { inner, member, calls: 0, splits: 0 })
-                as Box<dyn CommEndpoint>
-        }))
+        Ok(made.map(|inner| Box::new(CheckedEndpoint::new(inner, member)) as Box<dyn CommEndpoint>))
     }
 
     fn place(&mut self) -> Result<(usize, usize)> {

@@ -8,24 +8,17 @@ use sconce_base::error::Result;
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::{
     Access, EventHandle, HostElements, HostMemory, Ipc, IpcHandle, Memory, MemoryInfo, Observe,
-    PhysicalHandle, PointerInfo, PointerKind, RawAddress, StreamRef, VirtualMemory,
+    PhysicalHandle, PointerInfo, RawAddress, StreamRef, VirtualMemory,
 };
 
 use super::{CheckedDriver, pass_on};
 use crate::pending::Awaited;
+use crate::scope;
 
 impl Memory for CheckedDriver {
     pass_on! {
         memory_info(device: DeviceIndex) -> Result<MemoryInfo>;
-    }
-
-    /// An address of memory that was given back counts as the program's own memory, which the processor would read.
-    fn pointer_info(&self, address: usize) -> Result<PointerInfo> {
-        let info = self.inner.pointer_info(address)?;
-        if info.kind == PointerKind::Unregistered {
-            self.sanitizer.passed_address(address)?;
-        }
-        Ok(info)
+        pointer_info(address: usize) -> Result<PointerInfo>;
     }
 
     fn memory_alloc(&self, device: DeviceIndex, bytes: usize) -> Result<DevicePtr> {
@@ -102,7 +95,6 @@ impl VirtualMemory for CheckedDriver {
         virtual_release(ptr: DevicePtr, bytes: usize) -> Result<()>;
         physical_release(handle: PhysicalHandle) -> Result<()>;
         virtual_set_access(ptr: DevicePtr, bytes: usize, device: DeviceIndex, access: Access) -> Result<()>;
-        physical_export(handle: PhysicalHandle) -> Result<OwnedFd>;
         physical_import(device: DeviceIndex, fd: OwnedFd) -> Result<PhysicalHandle>;
     }
 
@@ -115,6 +107,12 @@ impl VirtualMemory for CheckedDriver {
         let handle = self.inner.physical_create(device, bytes, shareable)?;
         self.sanitizer.note(|checker| checker.physical_created(handle.native(), bytes as u64));
         Ok(handle)
+    }
+
+    /// Whoever gets the memory may write it.
+    fn physical_export(&self, handle: PhysicalHandle) -> Result<OwnedFd> {
+        self.sanitizer.note(|checker| checker.physical_shared(handle.native()));
+        self.inner.physical_export(handle)
     }
 
     fn physical_retain(&self, ptr: DevicePtr) -> Result<PhysicalHandle> {
@@ -190,6 +188,19 @@ impl Observe for CheckedDriver {
         memory_wakes(ptr: DevicePtr) -> ();
     }
 
+    fn moves_memory(&self) -> Option<Box<dyn Any>> {
+        Some(Box::new(scope::MovesMemory::begin()))
+    }
+
+    fn needs_no_contents(&self, ptr: DevicePtr, bytes: usize) {
+        self.sanitizer.note(|checker| checker.shared(ptr.0, bytes as u64));
+    }
+
+    /// An address of memory that was given back counts as the program's own memory, which the processor would read.
+    fn address_passed(&self, address: usize) -> Result<()> {
+        self.sanitizer.passed_address(address)
+    }
+
     fn observes_host(&self) -> bool {
         self.sanitizer.is_enabled()
     }
@@ -208,7 +219,11 @@ impl Observe for CheckedDriver {
     }
 
     fn block_handed_out(&self, stream: StreamRef, block: DevicePtr, bytes: usize) {
-        self.sanitizer.tell(|checker| checker.handed_out(stream, block.0, bytes as u64));
+        let capture = self.sanitizer.capture_of(stream);
+        self.sanitizer.tell(|checker| {
+            checker.found_capture(stream, capture);
+            checker.handed_out(stream, block.0, bytes as u64);
+        });
         if self.inner.observes_blocks() {
             self.inner.block_handed_out(stream, block, bytes);
         }

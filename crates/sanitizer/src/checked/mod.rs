@@ -110,7 +110,11 @@ impl Events for CheckedDriver {
     }
 
     fn event_record(&self, event: EventHandle, stream: sconce_driver::StreamRef) -> Result<()> {
-        self.sanitizer.note(|checker| checker.recorded(event.native(), stream));
+        let capture = self.sanitizer.capture_of(stream);
+        self.sanitizer.note(|checker| {
+            checker.found_capture(stream, capture);
+            checker.recorded(event.native(), stream);
+        });
         self.inner.event_record(event, stream)
     }
 

@@ -16,6 +16,7 @@ use super::{CheckedDriver, pass_on};
 use crate::checker::{Checker, Reading, Told, Use};
 use crate::pattern::Pattern;
 use crate::pending::{Awaited, HOST_FUNCTION};
+use crate::scope;
 
 impl Streams for CheckedDriver {
     pass_on! {
@@ -27,6 +28,7 @@ impl Streams for CheckedDriver {
         stream_capture_status(stream: StreamRef) -> Result<CaptureStatus>;
         stream_is_capturing(stream: StreamRef) -> Result<bool>;
         stream_capture_number(stream: StreamRef) -> Result<Option<u64>>;
+        stream_seen_capture(stream: StreamRef) -> Option<u64>;
     }
 
     fn stream_create(
@@ -63,8 +65,12 @@ impl Streams for CheckedDriver {
     }
 
     fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()> {
+        let capture = self.sanitizer.capture_of(stream);
         self.inner.stream_wait_event(stream, event)?;
-        self.sanitizer.note(|checker| checker.waits(stream, event.native()));
+        self.sanitizer.note(|checker| {
+            checker.found_capture(stream, capture);
+            checker.waits(stream, event.native());
+        });
         Ok(())
     }
 
@@ -78,6 +84,13 @@ impl Streams for CheckedDriver {
         self.sanitizer.queue(stream, HOST_FUNCTION, None, || {
             self.inner.launch_host_function(stream, function)
         })
+    }
+}
+
+impl CheckedDriver {
+    fn capture_began(&self, stream: StreamRef) {
+        let number = self.inner.stream_seen_capture(stream);
+        self.sanitizer.note(|checker| checker.capture_began(stream, number));
     }
 }
 
@@ -118,7 +131,10 @@ impl CheckedDriver {
         uses: CopyUses,
         call: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
-        let CopyUses { uses, is_waited_for, may_wait } = uses;
+        let CopyUses { mut uses, is_waited_for, may_wait } = uses;
+        if scope::moves_memory() {
+            uses.iter_mut().for_each(|it| it.reading = Reading::Anything);
+        }
         self.sanitizer.queue(stream, name, Some(uses), || {
             let _watch = may_wait.then(|| self.sanitizer.awaits(Awaited::Stream(stream)));
             call()
@@ -130,7 +146,12 @@ impl CheckedDriver {
     }
 }
 
+/// Rows of a copy or fill. Those that no memory has are empty here: the driver refuses them.
 fn rows(address: usize, pitch: usize, width: usize, height: usize) -> Pattern {
+    const MOST: usize = 1 << 48;
+    if pitch < width || pitch.checked_mul(height).is_none_or(|bytes| bytes > MOST) {
+        return Pattern::range(address as u64, 0);
+    }
     Pattern::of(&declared::of_rows(Intent::Read, address as u64, pitch, width, height))
 }
 
@@ -321,8 +342,8 @@ impl Modules for CheckedDriver {
     ) -> Result<bool> {
         let known = self.kernels.lock().get(&kernel).map(|(name, _)| name.clone());
         let name = known.unwrap_or_else(|| "kernel".to_owned());
-        let declared = crate::scope::take_launch();
-        if crate::scope::is_open() {
+        let declared = scope::take_launch();
+        if scope::is_open() {
             self.sanitizer.tell(Checker::may_write_elsewhere);
         }
         self.sanitizer.queue(stream, &name, declared, || {
@@ -341,7 +362,7 @@ impl Graphs for CheckedDriver {
 
     fn capture_begin(&self, stream: StreamRef, mode: CaptureMode) -> Result<()> {
         self.guards.capture_begins(|| self.inner.capture_begin(stream, mode))?;
-        self.sanitizer.note(|checker| checker.capture_began(stream));
+        self.capture_began(stream);
         Ok(())
     }
 
@@ -352,7 +373,7 @@ impl Graphs for CheckedDriver {
         mode: CaptureMode,
     ) -> Result<()> {
         self.guards.capture_begins(|| self.inner.capture_begin_body(stream, body, mode))?;
-        self.sanitizer.note(|checker| checker.capture_began(stream));
+        self.capture_began(stream);
         Ok(())
     }
 
@@ -388,10 +409,12 @@ impl Graphs for CheckedDriver {
     }
 
     fn graph_launch(&self, exec: GraphExecHandle, stream: StreamRef) -> Result<()> {
-        self.sanitizer.attempt(
-            |checker| Told { number: checker.launched(exec.native(), stream), released: None },
-            || self.inner.graph_launch(exec, stream),
-        )
+        let capture = self.sanitizer.capture_of(stream);
+        let launched = |checker: &mut Checker| {
+            checker.found_capture(stream, capture);
+            Told { number: checker.launched(exec.native(), stream), released: None }
+        };
+        self.sanitizer.attempt(launched, || self.inner.graph_launch(exec, stream))
     }
 
     fn graph_exec_destroy(&self, exec: GraphExecHandle) -> Result<()> {
@@ -410,5 +433,18 @@ impl Graphs for CheckedDriver {
         let numbers: Vec<usize> = bodies.iter().map(|body| body.native()).collect();
         self.sanitizer.note(|checker| checker.bodies_added(stream, &numbers));
         Ok(bodies)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_no_memory_has_are_empty() {
+        assert_eq!(rows(64, 16, 8, 3).end(), 64 + 2 * 16 + 8);
+        for (pitch, width, height) in [(7, 8, 3), (usize::MAX, 8, 3), (usize::MAX / 2, 8, 4)] {
+            assert!(rows(64, pitch, width, height).is_empty(), "{pitch} {width} {height}");
+        }
     }
 }

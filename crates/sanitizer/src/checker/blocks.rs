@@ -151,6 +151,14 @@ impl Checker {
         self.shadow.create(handle, bytes);
     }
 
+    /// Physical memory is shared with other processes, which may write it.
+    pub(crate) fn physical_shared(&mut self, handle: u64) {
+        if let (Some(place), Some(unwritten)) = (self.shadow.physical(handle), &mut self.unwritten)
+        {
+            unwritten.remove(&place);
+        }
+    }
+
     pub(crate) fn physical_retained(&mut self, address: u64, handle: u64) {
         self.shadow.retain(address, handle);
     }
@@ -189,6 +197,14 @@ impl Checker {
         let epoch = self.order.begin(lane);
         let clock = self.order.clock(lane).clone();
         self.access(epoch, &clock, &Use::writes(address, bytes), &by);
+    }
+
+    /// The host has heard that other processes are done with what they did so far.
+    pub(crate) fn processes_done(&mut self) {
+        if let Some(lane) = self.processes {
+            self.keep_host_wait(Waited::Stream(lane));
+            self.order.waited_for(lane);
+        }
     }
 
     pub(crate) fn import_closed(&mut self, address: u64) {

@@ -39,11 +39,39 @@ impl Checker {
         }
     }
 
-    pub(crate) fn capture_began(&mut self, stream: StreamRef) {
+    /// A capture has begun, to which the driver has given a number.
+    pub(crate) fn capture_began(&mut self, stream: StreamRef, number: Option<u64>) {
         let lane = self.order.lane(stream);
         self.captures_begun += 1;
         self.captures.insert(self.captures_begun, Capture::default());
         self.order.set_capture(lane, Some(self.captures_begun));
+        self.numbers.extend(number.map(|number| (number, self.captures_begun)));
+    }
+
+    /// The driver has been asked for the number of the capture that a stream is in. Other code does not say when it
+    /// begins a capture, nor when it ends one.
+    pub(crate) fn found_capture(&mut self, stream: StreamRef, number: Option<u64>) {
+        let lane = self.order.lane(stream);
+        let current = self.order.capture_of(lane);
+        let found = number.map(|number| self.numbers.get(&number).copied());
+        // One that this library has begun says itself when it ends.
+        if current.is_some_and(|current| !self.of_others.contains(&current)) {
+            return;
+        }
+        if let Some(current) = current.filter(|current| found != Some(Some(*current))) {
+            self.order.end_capture(current);
+            self.captures.remove(&current);
+            self.of_others.remove(&current);
+            self.numbers.retain(|_, own| *own != current);
+        }
+        match found {
+            None => {}
+            Some(Some(known)) => self.order.set_capture(lane, Some(known)),
+            Some(None) => {
+                self.capture_began(stream, number);
+                self.of_others.insert(self.captures_begun);
+            }
+        }
     }
 
     /// A capture has ended; `graph` is what it made.
@@ -51,6 +79,7 @@ impl Checker {
         let lane = self.order.lane(stream);
         let Some(number) = self.order.capture_of(lane) else { return };
         self.order.end_capture(number);
+        self.numbers.retain(|_, own| *own != number);
         let Some(Capture { work, .. }) = self.captures.remove(&number) else { return };
         if let Some(graph) = graph {
             self.graphs.insert(graph, work);

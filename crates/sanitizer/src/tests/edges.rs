@@ -1,6 +1,7 @@
 //! What orders two operations.
 
 use super::*;
+use crate::checker::LastCall;
 use crate::clock::Clock;
 
 const EVENT: usize = 0x10;
@@ -26,10 +27,24 @@ fn write_and_record(checker: &mut Checker) {
 }
 
 fn capture_write(checker: &mut Checker, graph: usize, executable: usize) {
-    checker.capture_began(c());
+    checker.capture_began(c(), None);
     write(checker, c());
     checker.capture_ended(c(), Some(graph));
     checker.instantiated(executable, graph);
+}
+
+fn rank_calls(checker: &mut Checker, rank: &mut LastCall, stream: StreamRef) {
+    checker.follows_rank(stream, rank);
+    checker.queued(stream, "all_reduce", Some(Vec::new()));
+    checker.rank_called(stream, rank);
+}
+
+/// A call of a rank that reads and writes the memory.
+fn call(checker: &mut Checker, rank: &mut LastCall, stream: StreamRef) {
+    checker.follows_rank(stream, rank);
+    let uses = vec![Use::reads(X, BYTES), Use::writes(X, BYTES)];
+    checker.queued(stream, "all_reduce", Some(uses));
+    checker.rank_called(stream, rank);
 }
 
 const CASES: &[Case] = &[
@@ -179,6 +194,71 @@ const CASES: &[Case] = &[
         checker.joined(b(), if edge { &clocks } else { &[] });
         read(checker, b());
     }),
+    race("calls of one rank follow each other on any stream", |checker, edge| {
+        let mut ranks = [LastCall::default(), LastCall::default()];
+        call(checker, &mut ranks[0], a());
+        call(checker, &mut ranks[usize::from(!edge)], b());
+    }),
+    race("a stream with a call of a rank knows what came before the last one", |checker, edge| {
+        let mut rank = LastCall::default();
+        write(checker, a());
+        if edge {
+            rank_calls(checker, &mut rank, a());
+        }
+        rank_calls(checker, &mut rank, b());
+        read(checker, b());
+    }),
+    race("captured calls of one rank follow each other", |checker, edge| {
+        let mut ranks = [LastCall::default(), LastCall::default()];
+        checker.capture_began(a(), None);
+        checker.recorded(EVENT, a());
+        checker.waits(b(), EVENT);
+        call(checker, &mut ranks[0], a());
+        call(checker, &mut ranks[usize::from(!edge)], b());
+        checker.capture_ended(a(), Some(GRAPH));
+    }),
+    race(
+        "streams of another capture, or of none, do not follow a captured call",
+        |checker, edge| {
+            let mut rank = LastCall::default();
+            checker.capture_began(a(), None);
+            call(checker, &mut rank, a());
+            checker.capture_ended(a(), Some(GRAPH));
+            write(checker, b());
+            if edge {
+                checker.stream_done(b());
+            }
+            call(checker, &mut rank, c());
+        },
+    ),
+    race("work runs, unless other code captures its stream", |checker, edge| {
+        write(checker, a());
+        checker.found_capture(b(), edge.then_some(7));
+        write(checker, b());
+    }),
+    race("a capture of other code has ended when the stream is in none", |checker, edge| {
+        write(checker, a());
+        checker.found_capture(b(), Some(7));
+        checker.found_capture(b(), edge.then_some(8));
+        write(checker, b());
+    }),
+    race("branches of a capture of other code", |checker, edge| {
+        checker.found_capture(a(), Some(7));
+        write_and_record(checker);
+        if edge {
+            checker.waits(b(), EVENT);
+        }
+        checker.found_capture(b(), Some(7));
+        read(checker, b());
+    }),
+    race("streams join a capture of this library by a wait of other code", |checker, edge| {
+        checker.capture_began(a(), Some(7));
+        checker.found_capture(b(), edge.then_some(7));
+        write(checker, b());
+        checker.capture_ended(a(), Some(GRAPH));
+        checker.found_capture(b(), None);
+        write(checker, c());
+    }),
     race("launches of one graph follow each other", |checker, edge| {
         capture_write(checker, GRAPH, EXECUTABLE);
         capture_write(checker, GRAPH + 1, EXECUTABLE + 1);
@@ -203,7 +283,7 @@ const CASES: &[Case] = &[
         read(checker, b());
     }),
     race("a branch of a capture waits for the stream that it forks from", |checker, edge| {
-        checker.capture_began(a());
+        checker.capture_began(a(), None);
         if !edge {
             checker.recorded(EVENT, a());
         }
@@ -216,7 +296,7 @@ const CASES: &[Case] = &[
         checker.capture_ended(a(), Some(GRAPH));
     }),
     race("a capture waits for a branch", |checker, edge| {
-        checker.capture_began(a());
+        checker.capture_began(a(), None);
         checker.recorded(EVENT, a());
         checker.waits(b(), EVENT);
         write(checker, b());
@@ -300,6 +380,16 @@ const CASES: &[Case] = &[
         }
         read(checker, b());
     }),
+    race("the host hears from another process behind the opening", |checker, edge| {
+        if !edge {
+            checker.processes_done();
+        }
+        checker.import_opened(X, BYTES);
+        if edge {
+            checker.processes_done();
+        }
+        read(checker, b());
+    }),
     race("the host waits for the event of another process", |checker, edge| {
         checker.import_opened(X, BYTES);
         checker.event_opened(EVENT);
@@ -356,7 +446,7 @@ fn a_block_of_a_pool_of_graphs_waits_for_their_launches() {
         if !is_of_graphs {
             hands_out(&mut checker);
         }
-        checker.capture_began(a());
+        checker.capture_began(a(), None);
         if is_of_graphs {
             hands_out(&mut checker);
         }
@@ -441,7 +531,7 @@ fn the_line_of_a_report_is_the_wait_that_is_missing() {
     });
     assert_eq!(after, "");
     let branches = line_of(&|checker| {
-        checker.capture_began(a());
+        checker.capture_began(a(), None);
         checker.recorded(1, a());
         checker.waits(b(), 1);
         write(checker, a());

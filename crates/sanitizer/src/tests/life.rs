@@ -124,7 +124,7 @@ fn work_of_a_capture_is_checked_when_it_is_captured() {
     ] {
         let mut checker = two_blocks();
         checker.taken_back(X + 1024);
-        checker.capture_began(c());
+        checker.capture_began(c(), None);
         checker.queued(c(), "work", Some(vec![it]));
         assert_eq!(kinds(&checker), [wanted]);
     }
@@ -148,6 +148,57 @@ fn blocks_of_a_pool_that_wakes_are_still_blocks() {
     assert_eq!(kinds(&checker), [FindingKind::OutOfBounds]);
 }
 
+#[test]
+fn what_moves_whole_pages_may_lie_between_blocks_and_be_unwritten() {
+    for (reading, found) in
+        [(Reading::Anything, None), (Reading::Uses, Some(FindingKind::OutOfBounds))]
+    {
+        let mut checker = two_blocks();
+        let all = Use { reading, ..Use::reads(X, 2048) };
+        checker.queued(a(), "copy", Some(vec![all]));
+        assert_eq!(kinds(&checker).first().copied(), found);
+    }
+}
+
+#[test]
+fn memory_that_is_exported_may_be_written_by_others() {
+    const PAGE: u64 = 2 << 20;
+    for is_exported in [false, true] {
+        let mut checker = checker();
+        checker.follow_unwritten();
+        checker.physical_created(1, PAGE);
+        checker.physical_created(2, PAGE);
+        checker.mapped(X, PAGE, 1, 0);
+        checker.handed_out(a(), X, BYTES);
+        checker.physical_shared(if is_exported { 1 } else { 2 });
+        read(&mut checker, a());
+        assert_eq!(kinds(&checker).is_empty(), is_exported);
+    }
+}
+
+#[test]
+fn memory_of_a_pool_that_sleeps_may_become_that_of_another() {
+    const PAGE: u64 = 2 << 20;
+    const Y: u64 = X + (64 << 20);
+    for sleeps in [true, false] {
+        let mut checker = checker();
+        checker.physical_created(1, PAGE);
+        checker.mapped(X, PAGE, 1, 0);
+        checker.handed_out(a(), X, BYTES);
+        checker.unmapped(X, PAGE);
+        if sleeps {
+            checker.sleeps(X, PAGE);
+        }
+        checker.mapped(Y, PAGE, 1, 0);
+        checker.handed_out(b(), Y, PAGE);
+        assert_eq!(kinds(&checker).contains(&FindingKind::EarlyReuse), !sleeps);
+        // The block that sleeps is still there, in other memory.
+        checker.physical_created(2, PAGE);
+        checker.mapped(X, PAGE, 2, 0);
+        assert_eq!(checker.block_at(X).is_some(), sleeps);
+    }
+}
+
 /// What comes before a read of the first four bytes of a fresh block, and whether the read is reported.
 #[test]
 fn bytes_that_nobody_has_written_are_not_read() {
@@ -165,19 +216,19 @@ fn bytes_that_nobody_has_written_are_not_read() {
             it.queued(a(), "kernel", None);
         }),
         ("a captured kernel of which nothing is known", true, |it| {
-            it.capture_began(c());
+            it.capture_began(c(), None);
             it.queued(c(), "kernel", None);
             it.capture_ended(c(), Some(1));
         }),
         ("its launch", false, |it| {
-            it.capture_began(c());
+            it.capture_began(c(), None);
             it.queued(c(), "kernel", None);
             it.capture_ended(c(), Some(1));
             it.instantiated(2, 1);
             it.launched(2, a());
         }),
         ("a launch that writes them", false, |it| {
-            it.capture_began(c());
+            it.capture_began(c(), None);
             write(it, c());
             it.capture_ended(c(), Some(1));
             it.instantiated(2, 1);

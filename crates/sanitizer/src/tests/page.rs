@@ -109,7 +109,7 @@ fn only_what_adds_to_the_order_is_a_wait() {
 #[test]
 fn captures_launches_frees_and_collective_calls_are_part_of_the_run() {
     let mut checker = recorded(100);
-    checker.capture_began(a());
+    checker.capture_began(a(), None);
     checker.queued(a(), "inside", None);
     checker.capture_ended(a(), Some(7));
     checker.instantiated(8, 7);

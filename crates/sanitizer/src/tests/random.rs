@@ -145,7 +145,7 @@ impl Program {
             checker.stream_created(stream_of(at), !BLOCKING.contains(&at));
         }
         for (number, ranges) in graphs.iter().enumerate() {
-            checker.capture_began(stream_of(0));
+            checker.capture_began(stream_of(0), None);
             let uses = ranges.iter().copied().map(use_of).collect();
             checker.queued(stream_of(0), "node", Some(uses));
             checker.capture_ended(stream_of(0), Some(0x100 + number));

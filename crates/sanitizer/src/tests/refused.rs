@@ -43,7 +43,7 @@ fn a_free_does_not_miss_the_stream_of_an_operation_that_was_refused() {
 fn a_graph_does_not_have_a_node_that_was_refused() {
     for is_refused in [true, false] {
         let mut checker = checker();
-        checker.capture_began(a());
+        checker.capture_began(a(), None);
         let number = checker.queued(a(), "the write", writes());
         if is_refused {
             checker.refused(number.number);
@@ -61,7 +61,7 @@ fn a_graph_does_not_have_a_node_that_was_refused() {
 fn a_launch_of_a_graph_that_was_refused_uses_nothing() {
     for is_refused in [true, false] {
         let mut checker = checker();
-        checker.capture_began(a());
+        checker.capture_began(a(), None);
         checker.queued(a(), "the write", writes());
         checker.capture_ended(a(), Some(1));
         checker.instantiated(2, 1);

@@ -115,6 +115,12 @@ impl Streams for Simulator {
         Ok(engine.captures.of(key))
     }
 
+    fn stream_seen_capture(&self, stream: StreamRef) -> Option<u64> {
+        let mut engine = self.inner.machine.engine.lock();
+        let key = engine.look_up(Call::StreamIsCapturing, stream).ok()?;
+        engine.captures.of(key)
+    }
+
     fn stream_wait_event(&self, stream: StreamRef, handle: EventHandle) -> Result<()> {
         let (inner, call) = (&self.inner, Call::StreamWaitEvent);
         inner.enter_context(call, stream.device)?;
