@@ -214,10 +214,14 @@ pub fn step_all(stream: sconce_stream) -> usize {
     }
 }
 
+/// Completes everything, and waits for it: nothing is left to wait for, but the call says that the host knows.
 pub fn run_until_idle() -> usize {
     let mut steps = 0;
     // SAFETY: a good place.
     assert_eq!(unsafe { sconce_sim_run_until_idle(&raw mut steps) }, SCONCE_OK);
+    if sconce_sanitizer_is_enabled() {
+        (0..sconce_device_count()).for_each(|device| _ = sconce_device_synchronize(device));
+    }
     steps
 }
 

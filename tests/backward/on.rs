@@ -130,6 +130,7 @@ fn a_pass_is_ordered_with_the_streams_that_its_calls_had() {
         step_all(mine[device as usize]);
         assert_eq!([caller, forward, leaves, mine[device as usize]].map(pending), [0; 4]);
         assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
+        assert_eq!(sconce_device_synchronize(device), SCONCE_OK);
         assert_eq!(graph.gradient(leaf).read(), 6.0);
         assert_eq!(current(), before);
     }

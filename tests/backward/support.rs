@@ -86,6 +86,8 @@ impl Handle {
             // SAFETY: memory of the tensor, which is as large.
             unsafe { self.data().cast::<f32>().copy_from(values.as_ptr(), ELEMENTS) };
         } else {
+            // The memory was allocated for another stream than the one that writes.
+            assert_eq!(sconce_device_synchronize(self.device()), SCONCE_OK, "{}", last_message());
             // SAFETY: as many readable bytes.
             let status =
                 unsafe { sconce_sim_memory_write(self.data(), bytes, values.as_ptr().cast()) };

@@ -195,6 +195,7 @@ fn many_threads_have_handles_at_once() {
                 .collect();
             for round in 0..100 {
                 if round % 10 == 0 {
+                    synchronize(0);
                     own_stream(0);
                 }
                 if round % 25 == number {

@@ -278,6 +278,7 @@ fn products_run_when_their_stream_comes_to_them() {
     assert_eq!(step_all(stream), 1);
     run_until_idle();
     assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
+    synchronize(0);
     assert_eq!(c.read(SCONCE_DTYPE_F32, 1), [4.0]);
     assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
 }

@@ -13,7 +13,7 @@ use testkit::simulated::runtime;
 use testkit::statuses::ok;
 
 use crate::calls::Call;
-use crate::world::{BYTES, World, empty_graph, made, stream_of, zeros};
+use crate::world::{BYTES, World, block_on, empty_graph, made, stream_of};
 
 /// Longer than any call takes.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -159,7 +159,7 @@ fn captures(captured: Captured) -> Vec<Capture> {
 /// All streams of two pools of a device.
 fn of_pools(device: i32) -> impl Iterator<Item = Capture> {
     const STREAMS: usize = 32;
-    let results = [zeros(device), zeros(device)];
+    let results = [block_on(device), block_on(device)];
     [0, -1].into_iter().flat_map(move |priority| {
         (0..STREAMS).map(move |_| {
             // SAFETY: a writable place.
@@ -185,7 +185,7 @@ struct Capture {
 
 impl Capture {
     fn new(stream: sconce_stream, is_launched: bool) -> Capture {
-        let results = [zeros(stream.device), zeros(stream.device)];
+        let results = [block_on(stream.device), block_on(stream.device)];
         Capture { stream, results, is_launched }
     }
 

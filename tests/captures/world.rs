@@ -57,23 +57,19 @@ pub(crate) fn stream_of(device: i32) -> sconce_stream {
     made(|out| unsafe { sconce_stream_get_from_pool(device, 0, out) })
 }
 
-/// Device memory of a device.
+/// Device memory of a device, with zeros that work of any stream may use.
 pub(crate) fn block_on(device: i32) -> *mut c_void {
+    let stream = stream_of(device);
     // SAFETY: a writable place.
-    made(|out| unsafe { sconce_memory_alloc_on(BYTES, stream_of(device), out) })
-}
-
-pub(crate) fn block() -> *mut c_void {
-    block_on(0)
-}
-
-/// Zeros of a device.
-pub(crate) fn zeros(device: i32) -> *mut c_void {
-    let (block, stream) = (block_on(device), stream_of(device));
+    let block = made(|out| unsafe { sconce_memory_alloc_on(BYTES, stream, out) });
     // SAFETY: memory of a device.
     ok(unsafe { sconce_memory_set_on(block, 0, BYTES, stream) });
     ok(sconce_stream_synchronize(stream));
     block
+}
+
+pub(crate) fn block() -> *mut c_void {
+    block_on(0)
 }
 
 pub(crate) fn pinned() -> *mut c_void {

@@ -59,6 +59,7 @@ fn in_order_when_stepping_first(first: usize) {
     assert!(before.read() == pattern(1, BYTES), "the copy overwrote what earlier work reads");
     assert_eq!(after.read(), vec![0xA1; BYTES], "later work did not wait, or the copy came late");
     assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
+    [0, 1].iter().for_each(|device| assert_eq!(sconce_device_synchronize(*device), SCONCE_OK));
     assert_eq!(target.read(), vec![0xA1; BYTES]);
     assert_eq!(source.read(), vec![0xB2; BYTES]);
     for device in [0, 1] {

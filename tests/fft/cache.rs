@@ -246,6 +246,7 @@ fn only_what_shapes_a_plan_makes_a_key() {
     made(&base, 0, "direction");
     base.normalization = SCONCE_FFT_NORM_BY_N;
     made(&base, 0, "normalisation");
+    assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
     let stream = own_stream(0);
     made(&base, 0, "stream");
     assert_eq!(sconce_stream_synchronize(stream), SCONCE_OK);

@@ -96,6 +96,7 @@ fn only_streams_that_can_be_captured_are_asked_about() {
     };
     run(40);
     assert_eq!(asked(&|| run(40)), 0, "the default stream");
+    assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
     let stream = own_stream(0);
     assert_eq!(asked(&|| run(40)), 1, "another");
     assert_eq!(sconce_stream_synchronize(stream), SCONCE_OK);

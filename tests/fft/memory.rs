@@ -16,7 +16,12 @@ const MIB: usize = 1 << 20;
 fn allocated(bytes: usize) -> (sconce_status, *mut std::ffi::c_void) {
     let mut ptr = std::ptr::null_mut();
     // SAFETY: a good place.
-    (unsafe { sconce_memory_alloc(bytes, &raw mut ptr) }, ptr)
+    let status = unsafe { sconce_memory_alloc(bytes, &raw mut ptr) };
+    if status == sconce_status::SCONCE_OK {
+        // SAFETY: memory of a device is checked.
+        assert_eq!(unsafe { sconce_memory_set(ptr, 0, bytes) }, status);
+    }
+    (status, ptr)
 }
 
 /// Lengths whose plans take half a MiB for themselves and as much to run, without large factors.

@@ -19,7 +19,9 @@ pub(crate) fn runtime() -> &'static Runtime {
     initialize_with(Options { backend: BackendChoice::Sim, sim, visible: None }).unwrap()
 }
 
+/// Reads, where the processes have told each other that their work is done.
 pub(crate) fn read(address: usize, bytes: usize) -> Vec<u8> {
+    sconce::sconce_sanitizer_heard_from_processes();
     let mut data = vec![0_u8; bytes];
     let (driver, stream) = (runtime().driver(), StreamRef::default_of(ZERO));
     // SAFETY: `data` outlives the wait.
@@ -29,7 +31,9 @@ pub(crate) fn read(address: usize, bytes: usize) -> Vec<u8> {
     data
 }
 
+/// Fills, and waits for it, where the processes have told each other that their work is done.
 pub(crate) fn fill(address: usize, byte: u8, bytes: usize) {
+    sconce::sconce_sanitizer_heard_from_processes();
     let (driver, stream) = (runtime().driver(), StreamRef::default_of(ZERO));
     driver.fill_async(DevicePtr(address as u64), byte, bytes, stream).unwrap();
     driver.stream_synchronize(stream).unwrap();

@@ -64,6 +64,7 @@ impl Block {
         // SAFETY: a good place.
         let status = unsafe { sconce_memory_alloc(bytes, &raw mut address) };
         assert_eq!(status, SCONCE_OK, "{}", last_message());
+        super::settle();
         Block(address)
     }
 

@@ -29,9 +29,12 @@ pub struct Block {
 }
 
 impl Block {
-    /// On the current device.
+    /// On the current device, with zeros that work of any stream may read.
     pub fn new(bytes: usize) -> Block {
-        Block::try_new(bytes).unwrap_or_else(|| panic!("{}", last_message()))
+        let block = Block::try_new(bytes).unwrap_or_else(|| panic!("{}", last_message()));
+        super::settle();
+        block.fill(0);
+        block
     }
 
     /// The same, if there is room.

@@ -29,9 +29,10 @@ impl Operands {
         Operands(numbers.map(|number| Block::of(SCONCE_DTYPE_F32, &[number])))
     }
 
-    /// Multiplies on the calling thread's current stream.
+    /// Multiplies on the calling thread's current stream, and waits: other streams write the product, too.
     fn multiply(&self) {
         self.try_multiply().unwrap();
+        synchronize(0);
     }
 
     fn try_multiply(&self) -> Result<(), (sconce_status, String)> {

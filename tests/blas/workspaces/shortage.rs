@@ -139,6 +139,8 @@ fn threads_share_a_limit_and_a_short_device() {
                 let operands = Operands::new([3.0, f64::from(number)]);
                 for round in 0..60 {
                     if round % 4 == 0 {
+                        // The product is written by one stream after another.
+                        synchronize(0);
                         own_stream(0);
                     }
                     // Together the threads want more than there is, so that each may be refused.

@@ -44,8 +44,10 @@ fn what_was_transformed_before_takes_the_short_way() {
         ] {
             assert!(is_short(&desc, input, output), "{} points", desc.sizes[0]);
         }
+        assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
         own_stream(0);
         assert!(is_short(&desc, one, two), "on another stream");
+        assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
         assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
         assert!(is_short(&desc, one, two), "and back");
         let after = stats(0);

@@ -47,6 +47,7 @@ fn play(mut seed: u64, steps: usize, streams: &[Stream], other: &mut Remote) -> 
                 let taken =
                     |it: &Block| address < it.address + it.bytes && it.address < address + bytes;
                 assert!(!blocks.iter().any(taken), "step {step}: the block is another's");
+                sconce_runtime::stream::synchronize(device::runtime(), on).unwrap();
                 device::fill(address, byte, bytes);
                 blocks.push(Block { address, bytes, byte, live: true, export: None, there: None });
             }
