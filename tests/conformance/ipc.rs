@@ -62,6 +62,8 @@ fn share(stage: &Stage<'_>, offset: u64) -> Outcome {
 fn open_memory(stage: &Stage<'_>) -> Outcome {
     let handle = IpcHandle(child::from_hex(&child::hear()));
     let ptr = stage.driver.ipc_memory_open(ZERO, &handle)?;
+    // What the parent says it says behind its work.
+    sconce::sconce_sanitizer_heard_from_processes();
     let words = stage.words(ZERO, ptr, WORDS)?;
     assert_eq!(words[0], 70, "the opened address is the start of the allocation");
     assert!(words[1..].iter().all(|word| *word == 7));
@@ -70,6 +72,7 @@ fn open_memory(stage: &Stage<'_>) -> Outcome {
     stream.synchronize()?;
     child::say("changed");
     assert_eq!(child::hear(), "look");
+    sconce::sconce_sanitizer_heard_from_processes();
     child::say(&stage.words(ZERO, ptr, 1)?[0].to_string());
     stage.driver.ipc_memory_close(ptr)?;
     fails(stage.driver.ipc_memory_close(ptr));

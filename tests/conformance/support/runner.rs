@@ -106,7 +106,7 @@ fn watched(subject: &'static dyn Subject, name: &str, run: fn(&Stage<'_>) -> Out
     let (send, receive) = mpsc::channel::<()>();
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
         let _ended = send; // Dropped when the thread ends, however that comes about.
-        let machine = subject.open(2)?;
+        let machine = subject.open(2)?.checked();
         let outcome = run(&Stage { driver: machine.driver(), subject });
         drop(machine);
         outcome

@@ -37,6 +37,20 @@ pub(crate) enum Machine {
 }
 
 impl Machine {
+    /// The same with the sanitizer in front, if the environment asks for it, which then judges the tests, and which the
+    /// tests judge. It has one machine in a process: each test needs a process of its own.
+    pub(crate) fn checked(self) -> Machine {
+        let config = &Config::get().sanitizer;
+        if !config.is_on {
+            return self;
+        }
+        let (driver, is_simulated): (&'static dyn Driver, bool) = match self {
+            Machine::Fresh(driver) => (Box::leak(driver), true),
+            Machine::Shared(driver) => (driver, false),
+        };
+        Machine::Shared(sconce_sanitizer::wrap(driver, config, is_simulated))
+    }
+
     pub(crate) fn driver(&self) -> &dyn Driver {
         match self {
             Machine::Fresh(driver) => driver.as_ref(),
