@@ -12,6 +12,7 @@
 #if !defined(PYBIND11_VERSION_MAJOR) && !defined(PYBIND11_MODULE)
 
 #include <cstddef>
+#include <sconce/compat/core/macros.hpp>
 #include <type_traits>
 
 namespace sconce {
@@ -202,9 +203,10 @@ namespace detail {}
 namespace py = pybind11;
 
 // A template, so that what depends on the module is not looked up; nothing calls it.
-#define PYBIND11_MODULE(name, variable, ...) \
-  template <class SconceModule>              \
-  [[maybe_unused]] static void python_module_block([[maybe_unused]] SconceModule& variable)
+#define PYBIND11_MODULE(name, ...)                  \
+  template <class SconceModule>                     \
+  [[maybe_unused]] static void python_module_block( \
+      [[maybe_unused]] SconceModule& SCONCE_C10_COMPAT_HEAD(__VA_ARGS__, ""))
 #define PYBIND11_MAKE_OPAQUE(...)
 #define PYBIND11_DECLARE_HOLDER_TYPE(...)
 
