@@ -13,7 +13,7 @@ use std::process::Command;
 use std::ptr::null_mut;
 
 use shared::operators::{NOTHING, Value, find, load, sconce_op_call};
-use shared::{F32, load_model, message, release, run_model, run_model_into};
+use shared::{F32, load_model, message, release, run_model, run_model_into, update_constants};
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -253,6 +253,25 @@ fn operators_use_what_their_schemas_say() {
     assert_eq!(race(Uses::Nothing(c"sample::seen"), false), [""; 0]);
 }
 
+/// Operators of libsconce_torch itself: beside their own kernels, which are followed, a call is one operation.
+#[test]
+fn operators_of_the_library_use_what_their_schemas_say() {
+    begin();
+    for (uses, words) in [
+        (Uses::Reads(c"aten::relu"), "aten::relu reads"),
+        (Uses::Makes(c"aten::relu"), "aten::relu writes"),
+        (Uses::Writes(c"aten::relu_"), "aten::relu_ writes"),
+        // One that only makes a tensor like another one writes nothing.
+        (Uses::Makes(c"aten::empty_like"), "the allocation writes"),
+    ] {
+        let found = race(uses, false);
+        assert!(found.iter().any(|text| text.contains(words)), "{uses:?}: {found:?}");
+        assert_eq!(race(uses, true), [""; 0], "{uses:?}");
+    }
+    let found = race(Uses::Makes(c"aten::empty_like"), false);
+    assert!(!found.iter().any(|text| text.contains("aten::empty_like writes")), "{found:?}");
+}
+
 #[test]
 fn operands_are_exact_to_the_byte() {
     begin();
@@ -289,7 +308,8 @@ fn nothing_is_declared_while_the_sanitizer_is_off() {
     release(x);
 }
 
-/// A model of the CPU and a copy between a device and pinned memory. Whether the host waits for the copy.
+/// A model of the CPU and a copy between a device and pinned memory. Whether the host waits for the copy. With `writes`
+/// the output is the program's: those that such a model makes are not pinned, and no device uses them.
 fn race_with_model(model: usize, writes: bool, waits: bool) -> Vec<String> {
     let a = stream();
     let [pinned, output] = [zeros(&[4], CPU, true), zeros(&[4], CPU, true)];
@@ -320,4 +340,32 @@ fn models_read_their_inputs_and_write_their_outputs() {
         assert!(found[0].contains(words), "{}", found[0]);
         assert_eq!(race_with_model(model, writes, true), [""; 0]);
     }
+}
+
+/// Constants that the program has given a model, in pinned memory to which a copy is queued.
+#[test]
+fn models_read_their_constants() {
+    begin();
+    let model = load_model(&built("packages/sets.cpp", "sets")).unwrap();
+    let [given, input] = [zeros(&[3], CPU, true), zeros(&[1], CPU, false)];
+    let x = zeros(&[3], 0, false);
+    update_constants(model, &[("b", given)], false).unwrap();
+    for waits in [false, true] {
+        let a = stream();
+        on(a, || copy(given, x));
+        if waits {
+            assert_eq!(sconce_stream_synchronize(a), 0);
+        }
+        let mut made = [0; 5];
+        run_model(model, &[input], &mut made).unwrap();
+        assert_eq!(sconce_device_synchronize(0), 0);
+        made.into_iter().for_each(release);
+        let found = reports();
+        assert_eq!(found.len(), usize::from(!waits), "{found:?}");
+        assert!(
+            found.iter().all(|text| text.contains("model libsanitized_sets.so reads")),
+            "{found:?}"
+        );
+    }
+    [given, input, x].into_iter().for_each(release);
 }
