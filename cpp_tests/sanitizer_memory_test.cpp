@@ -279,6 +279,15 @@ TEST_F(SanitizerMemoryTest, MemoryThatTheDriverDoesNotTakeBackIsUsedAgain) {
   settle();
   sconce::simulator::inject_fault("memory_free", 1, 1);
   EXPECT_THROW(empty_cache(), sconce::Error);
+  sconce::sanitizer::reset();
+  // The memory is a freed block, not one that was given back.
+  sconce::sanitizer::access(stream, "late work").writes(first, 16);
+  ASSERT_EQ(sconce::sanitizer::report_count(), 1);
+  const std::string late = sconce::sanitizer::report(0).text;
+  EXPECT_TRUE(support::contains(late, "use of freed memory")) << late;
+  EXPECT_TRUE(support::contains(late, "the free writes")) << late;
+  settle();
+  sconce::sanitizer::reset();
   const Scope scope;
   DeviceBuffer block(kBytes, stream);
   ASSERT_EQ(block.get(), first);
