@@ -282,6 +282,8 @@ LINE(48, InternalAssert) {
 }
 LINE(49, AtErrorAndAssertM) {
   AT_ASSERTM(true, "never");
+  AT_ASSERT(true);
+  AT_ASSERT(true, "a message", 1);
   EXPECT_THROW(AT_ERROR("no kernel for ", "this"), c10::Error);
 }
 LINE(50, WarnOnce) {

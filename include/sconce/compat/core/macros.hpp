@@ -174,7 +174,7 @@ void warn(const char* file, int line, const Arguments&... arguments) {
 #define TORCH_CHECK_GE(a, b) TORCH_CHECK((a) >= (b), "Check failed: " #a " >= " #b)
 #endif
 #ifndef AT_ASSERT
-#define AT_ASSERT(condition) TORCH_INTERNAL_ASSERT(condition)
+#define AT_ASSERT(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
 #endif
 #ifndef AT_ASSERTM
 #define AT_ASSERTM(...) TORCH_CHECK(__VA_ARGS__)
