@@ -1,7 +1,7 @@
-# The part of scripts/gpu-check for code that was written for c10, which sources this: nvcc compiles c10_compat_kernels.cu
-# and c10_numbers.cu with the runtime's own headers, and the programs run. Where PyTorch is installed, c10_numbers.cu is
-# also compiled with its headers, and both must print the same rows. Takes two minutes. Everything goes to $out/c10.txt,
-# and the rows to $out/c10_numbers.txt and $out/c10_numbers_torch.txt.
+# The part of scripts/gpu-check for code that was written for c10, which sources this: nvcc compiles the programs
+# c10_compat_kernels, c10_extension and c10_numbers with the runtime's own headers, and they run. Where PyTorch is
+# installed, c10_numbers is also compiled with its headers, and both must print the same rows. Takes three minutes.
+# Everything goes to $out/c10.txt, and the rows to $out/c10_numbers.txt and $out/c10_numbers_torch.txt.
 # shellcheck shell=bash
 # Set by gpu-check.
 : "${from:?}" "${lib:?}" "${out:?}" "${work:?}" "${backend:?}" "${cuda:?}"
@@ -42,6 +42,12 @@ c10_checks() {
     run_c10 "code for c10 under nvcc" "$work/c10_compat_kernels" "$work/c10_compat_kernels.txt"
   else
     row "code for c10 under nvcc" FAILED "see c10.txt" - -
+  fi
+  if compile_c10 c10_extension "$work/c10_extension" -I"$from/include/sconce/torch_headers" -I"$from/include" \
+    -L"$lib" -lsconce; then
+    run_c10 "an extension for c10" "$work/c10_extension" "$work/c10_extension.txt"
+  else
+    row "an extension for c10" FAILED "see c10.txt" - -
   fi
   if compile_c10 c10_numbers "$work/c10_numbers" -I"$from/include"; then
     run_c10 "numbers for c10 on the device" "$work/c10_numbers" "$out/c10_numbers.txt"
