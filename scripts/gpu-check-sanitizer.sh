@@ -1,13 +1,13 @@
 # The sanitizer part of scripts/gpu-check, which sources this: C++ tests that launch kernels, under two tools of
 # compute-sanitizer. memcheck finds accesses outside of allocations, initcheck reads of memory that was never
-# written. Takes at most about four minutes. A summary goes to $out/sanitizer.txt, everything else to
-# $out/sanitizer.log.
+# written. Then memcheck has to see the blocks of the allocator (check-memory-regions). Takes at most about four minutes.
+# A summary goes to $out/sanitizer.txt, everything else to $out/sanitizer.log.
 #
 # Each test is a separate process, so that a crash or a time-out names it. On the simulator the same tests run
 # without a tool, which rehearses this script.
 # shellcheck shell=bash
 # Set by gpu-check.
-: "${out:?}" "${work:?}" "${backend:?}" "${cuda:?}"
+: "${out:?}" "${work:?}" "${backend:?}" "${cuda:?}" "${here:?}"
 
 sanitizer_raw="$work/sanitizer"
 mkdir -p "$sanitizer_raw"
@@ -133,6 +133,15 @@ sanitizer_tool() {
   row "compute-sanitizer $tool" "$result" "$run run" "$errors errors" "$failed bad"
 }
 
+# Programs that use blocks rightly and wrongly, with the blocks registered and without.
+sanitizer_blocks() {
+  local result=ok
+  CUDA_HOME="$cuda" "$here/check-memory-regions" "$work/bin/cpp/sconce_memory_regions" >"$sanitizer_raw/blocks.log" 2>&1 ||
+    result=FAILED
+  grep '^[a-z]* *SCONCE_NVTX_MEMORY=' "$sanitizer_raw/blocks.log" >>"$out/sanitizer.txt" || result=FAILED
+  row "memcheck of blocks" "$result" - - -
+}
+
 sanitizer_checks() {
   local started=$SECONDS tool log
   : >"$out/sanitizer.txt"
@@ -148,10 +157,12 @@ sanitizer_checks() {
   for tool in "${sanitizer_tools[@]}"; do
     sanitizer_tool "$tool"
   done
+  [ -z "$SANITIZER_PROGRAM" ] || sanitizer_blocks
   echo "sanitizer part: $((SECONDS - started)) s" >>"$out/sanitizer.txt"
   for log in "$sanitizer_raw"/*/*.log; do
     echo "== $(basename "$(dirname "$log")"): $(cut -d ' ' -f 2- "${log%.log}.status" 2>/dev/null)"
     cat "$log"
   done >"$out/sanitizer.log"
+  [ ! -f "$sanitizer_raw/blocks.log" ] || cat "$sanitizer_raw/blocks.log" >>"$out/sanitizer.log"
   cat "$out/sanitizer.txt"
 }
