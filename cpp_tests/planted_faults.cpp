@@ -237,7 +237,7 @@ const std::map<std::string, Program> kPrograms = {
     {"05", {pool_of_a_running_graph, {}}},
     {"06", {staged_copy, {}}},
     {"07", {pinned_block, {}}},
-    {"08", {sleeping_pool, {{"SCONCE_SANITIZER_GUARD_BYTES", "0"}}}},
+    {"08", {sleeping_pool, {}}},
     {"09", {peer_copy, {}}},
     {"10", {blocks_side_by_side, {{"SCONCE_SANITIZER_GUARD_BYTES", "0"}}}},
     {"11", {merged_blocks, {{"SCONCE_SANITIZER_GUARD_BYTES", "0"}}}},
