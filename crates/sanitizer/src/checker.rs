@@ -208,6 +208,12 @@ impl Checker {
         self.last_unknown = self.operations + 1;
     }
 
+    /// How many pieces of memory are followed.
+    #[cfg(test)]
+    pub(crate) fn pieces(&self) -> usize {
+        self.shadow.pieces()
+    }
+
     /// How many operations there were.
     pub(crate) fn operations(&self) -> u64 {
         self.operations

@@ -448,8 +448,34 @@ impl Shadow {
                 piece.meet(&part, delta, new, &mut conflicts);
                 piece.block = Some(Arc::clone(&block));
             }
+            self.join(&pattern, new);
         }
         (conflicts, early)
+    }
+
+    /// The pieces of a block that is handed out become one, unless a use before it still counts. Otherwise memory would
+    /// fall into ever smaller pieces, through which each later use of the block would go.
+    fn join(&mut self, block: &Pattern, new: &NewAccess<'_>) {
+        let (low, high) = (block.start(), block.end());
+        let mut pieces = self.pieces.range(low..high);
+        let is_fresh =
+            |(_, piece): (&u64, &Piece)| piece.past.iter().all(|past| past.by.same_as(new.by));
+        if !pieces.all(is_fresh) {
+            return;
+        }
+        let rest: Vec<u64> = self.pieces.range(low + 1..high).map(|(at, _)| *at).collect();
+        rest.iter().for_each(|at| drop(self.pieces.remove(at)));
+        if let Some(first) = self.pieces.get_mut(&low).filter(|_| !rest.is_empty()) {
+            first.end = high;
+            first.past.truncate(1);
+            first.past.iter_mut().for_each(|past| past.pattern = block.clone());
+        }
+    }
+
+    /// How many pieces of memory are followed.
+    #[cfg(test)]
+    pub(crate) fn pieces(&self) -> usize {
+        self.pieces.len()
     }
 
     /// A block is freed: `new` writes all of it. Returns the uses that the free does not wait for.

@@ -113,3 +113,31 @@ fn the_block_of_an_address_is_known_while_it_is_handed_out() {
     checker.forget(X, BYTES);
     assert_eq!(checker.block_at(X), None);
 }
+
+#[test]
+fn a_block_that_is_handed_out_is_one_piece_of_memory() {
+    let mut checker = checker();
+    let small = || (0..8).map(|at| X + at * BYTES);
+    for _ in 0..3 {
+        small().for_each(|at| checker.handed_out(a(), at, BYTES));
+        assert_eq!(checker.pieces(), 8);
+        small().for_each(|at| checker.taken_back(at));
+        checker.handed_out(a(), X, 8 * BYTES);
+        assert_eq!(checker.pieces(), 1);
+        checker.taken_back(X);
+    }
+    // The whole block is known, and what was queued on it.
+    checker.handed_out(a(), X, 8 * BYTES);
+    checker.queued(b(), "a read of the last bytes", Some(vec![Use::reads(X + 7 * BYTES, 8)]));
+    assert_eq!(kinds(&checker), [FindingKind::Race]);
+    assert_eq!(checker.reports.all()[0].block.as_ref().map(|block| block.1), Some(8 * BYTES));
+}
+
+#[test]
+fn pieces_with_uses_that_still_count_stay_apart() {
+    let mut checker = checker();
+    checker.queued(b(), "a read of the driver's memory", Some(vec![Use::reads(X, 8)]));
+    checker.handed_out(a(), X, BYTES);
+    checker.queued(c(), "a write", Some(vec![Use::writes(X, 8)]));
+    assert_eq!(kinds(&checker), [FindingKind::EarlyReuse, FindingKind::Race, FindingKind::Race]);
+}
