@@ -87,6 +87,22 @@ struct Segment {
     released: Option<Arc<Operation>>,
 }
 
+/// Who holds physical memory, which lives until nobody does.
+#[derive(Debug, Default)]
+struct Held {
+    /// Its handles; one that was retained under its own number is here twice.
+    handles: Vec<u64>,
+    mappings: usize,
+}
+
+/// A handle of physical memory that is given back.
+#[derive(Debug)]
+pub(crate) struct Dropped {
+    handle: u64,
+    place: u64,
+    bytes: u64,
+}
+
 /// What was known of memory that is given back.
 #[derive(Debug)]
 pub(crate) struct Forgotten {
@@ -117,6 +133,8 @@ pub(crate) struct Shadow {
     mappings: BTreeMap<u64, Mapping>,
     /// Where the places of each physical handle begin.
     physical: HashMap<u64, u64>,
+    /// Who holds physical memory, by where its places begin.
+    held: HashMap<u64, Held>,
     next_place: u64,
     /// Mappings that were undone last, by their addresses: those of a pool that goes to sleep are among them.
     undone: BTreeMap<u64, Mapping>,
@@ -140,9 +158,55 @@ impl Shadow {
     /// Physical memory of `bytes` has a new handle.
     pub(crate) fn create(&mut self, handle: u64, bytes: u64) {
         let place = PHYSICAL + self.next_place;
-        self.next_place += bytes.next_multiple_of(4096);
-        self.physical.insert(handle, place);
+        // No piece has places of two of them.
+        self.next_place += bytes.next_multiple_of(UNANNOUNCED);
         self.allocated(place, bytes);
+        self.hold(handle, place);
+    }
+
+    fn hold(&mut self, handle: u64, place: u64) {
+        self.physical.insert(handle, place);
+        self.held.entry(place).or_default().handles.push(handle);
+    }
+
+    /// A handle is given back. Returns what [`Shadow::not_dropped`] takes.
+    pub(crate) fn drop_handle(&mut self, handle: u64) -> Option<Dropped> {
+        let place = *self.physical.get(&handle)?;
+        let bytes = self.segments.get(&place)?.end - place;
+        let held = self.held.get_mut(&place)?;
+        let at = held.handles.iter().position(|other| *other == handle)?;
+        held.handles.swap_remove(at);
+        if !held.handles.contains(&handle) {
+            self.physical.remove(&handle);
+        }
+        self.forget_if_nobody_holds(place);
+        Some(Dropped { handle, place, bytes })
+    }
+
+    /// The driver has refused to take a handle back.
+    pub(crate) fn not_dropped(&mut self, Dropped { handle, place, bytes }: Dropped) {
+        if !self.held.contains_key(&place) {
+            self.allocated(place, bytes);
+        }
+        self.hold(handle, place);
+    }
+
+    /// Physical memory without handles and mappings is gone, and its places are used for nothing else.
+    fn forget_if_nobody_holds(&mut self, place: u64) {
+        let is_held = |held: &Held| !held.handles.is_empty() || held.mappings > 0;
+        if self.held.get(&place).is_none_or(is_held) {
+            return;
+        }
+        self.held.remove(&place);
+        if let Some(Segment { end, .. }) = self.segments.remove(&place) {
+            let end = end.next_multiple_of(UNANNOUNCED);
+            self.carve(place, end).iter().for_each(|at| drop(self.pieces.remove(at)));
+        }
+    }
+
+    /// Where the places of the physical memory begin that has a place.
+    fn held_at(&self, place: u64) -> Option<u64> {
+        self.segment_at(place).map(|(start, _)| start).filter(|start| self.held.contains_key(start))
     }
 
     /// The places of a handle's memory.
@@ -154,8 +218,11 @@ impl Shadow {
 
     /// The memory of a handle is mapped at an address.
     pub(crate) fn map(&mut self, address: u64, bytes: u64, handle: u64, offset: u64) {
-        let Some(place) = self.physical.get(&handle) else { return };
-        let place = place + offset;
+        let Some(start) = self.physical.get(&handle).copied() else { return };
+        if let Some(held) = self.held.get_mut(&start) {
+            held.mappings += 1;
+        }
+        let place = start + offset;
         self.mappings.insert(address, Mapping { end: address + bytes, place });
         let awake = self.asleep.remove(&address).unwrap_or_default();
         for (at, piece) in awake.into_iter().filter(|(at, piece)| *at < bytes && piece.end <= bytes)
@@ -189,13 +256,13 @@ impl Shadow {
     /// The handle of a mapping, under another number.
     pub(crate) fn retain(&mut self, address: u64, handle: u64) {
         let found = self.mappings.range(..=address).next_back();
-        if let Some((start, mapping)) = found.filter(|(_, mapping)| address < mapping.end) {
-            let place = mapping.place - (address - start);
-            self.physical.entry(handle).or_insert(place);
+        let place = found.filter(|(_, mapping)| address < mapping.end).map(|(_, it)| it.place);
+        if let Some(place) = place.and_then(|place| self.held_at(place)) {
+            self.hold(handle, place);
         }
     }
 
-    /// Undoes mappings. Returns what [`Shadow::not_unmapped`] takes.
+    /// Undoes mappings. Returns what [`Shadow::were_unmapped`] or [`Shadow::not_unmapped`] takes.
     pub(crate) fn unmap(&mut self, address: u64, bytes: u64) -> Unmapped {
         let inside: Vec<u64> =
             self.mappings.range(address..address + bytes).map(|(at, _)| *at).collect();
@@ -204,6 +271,17 @@ impl Shadow {
             self.undone.extend(self.mappings.remove(&at).map(|mapping| (at, mapping)));
         }
         Unmapped(self.undone.iter().map(|(at, mapping)| (*at, *mapping)).collect())
+    }
+
+    /// The driver has undone mappings.
+    pub(crate) fn were_unmapped(&mut self, was: Unmapped) {
+        for (_, mapping) in was.0 {
+            let Some(place) = self.held_at(mapping.place) else { continue };
+            if let Some(held) = self.held.get_mut(&place) {
+                held.mappings = held.mappings.saturating_sub(1);
+            }
+            self.forget_if_nobody_holds(place);
+        }
     }
 
     /// The driver has refused to undo mappings.

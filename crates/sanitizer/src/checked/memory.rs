@@ -93,7 +93,6 @@ impl VirtualMemory for CheckedDriver {
         virtual_granularity(device: DeviceIndex) -> Result<usize>;
         virtual_reserve(bytes: usize) -> Result<DevicePtr>;
         virtual_release(ptr: DevicePtr, bytes: usize) -> Result<()>;
-        physical_release(handle: PhysicalHandle) -> Result<()>;
         virtual_set_access(ptr: DevicePtr, bytes: usize, device: DeviceIndex, access: Access) -> Result<()>;
         physical_import(device: DeviceIndex, fd: OwnedFd) -> Result<PhysicalHandle>;
     }
@@ -132,7 +131,10 @@ impl VirtualMemory for CheckedDriver {
             .note(|checker| checker.mapped(ptr.0, bytes as u64, handle.native(), offset as u64));
         let mapped = self.inner.virtual_map(ptr, bytes, handle, offset);
         if mapped.is_err() {
-            self.sanitizer.note(|checker| checker.unmapped(ptr.0, bytes as u64));
+            self.sanitizer.note(|checker| {
+                let was = checker.unmapped(ptr.0, bytes as u64);
+                checker.were_unmapped(was);
+            });
         }
         mapped
     }
@@ -140,9 +142,22 @@ impl VirtualMemory for CheckedDriver {
     fn virtual_unmap(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
         // Before the call: after it, another thread may map something else there.
         let was = self.sanitizer.note(|checker| checker.unmapped(ptr.0, bytes as u64));
-        self.inner
-            .virtual_unmap(ptr, bytes)
-            .inspect_err(|_| self.sanitizer.note(|checker| checker.not_unmapped(was)))
+        let unmapped = self.inner.virtual_unmap(ptr, bytes);
+        self.sanitizer.note(|checker| match unmapped {
+            Ok(()) => checker.were_unmapped(was),
+            Err(_) => checker.not_unmapped(was),
+        });
+        unmapped
+    }
+
+    fn physical_release(&self, handle: PhysicalHandle) -> Result<()> {
+        // Before the call: after it, another thread may have a handle of that number.
+        let was = self.sanitizer.note(|checker| checker.handle_dropped(handle.native()));
+        let released = self.inner.physical_release(handle);
+        if let (Err(_), Some(was)) = (&released, was) {
+            self.sanitizer.note(|checker| checker.handle_not_dropped(was));
+        }
+        released
     }
 }
 

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::*;
-use crate::memory::{Forgotten, Unmapped};
+use crate::memory::{Dropped, Forgotten, Unmapped};
 
 impl Checker {
     pub(crate) fn handed_out(&mut self, stream: StreamRef, address: u64, bytes: u64) {
@@ -167,9 +167,24 @@ impl Checker {
         self.shadow.map(address, bytes, handle, offset);
     }
 
-    /// Mappings are undone. Returns what [`Checker::not_unmapped`] takes.
+    /// A handle of physical memory is given back. Returns what [`Checker::handle_not_dropped`] takes.
+    pub(crate) fn handle_dropped(&mut self, handle: u64) -> Option<Dropped> {
+        self.shadow.drop_handle(handle)
+    }
+
+    /// The driver has not taken the handle back after all.
+    pub(crate) fn handle_not_dropped(&mut self, was: Dropped) {
+        self.shadow.not_dropped(was);
+    }
+
+    /// Mappings are undone. Returns what [`Checker::were_unmapped`] or [`Checker::not_unmapped`] takes.
     pub(crate) fn unmapped(&mut self, address: u64, bytes: u64) -> Unmapped {
         self.shadow.unmap(address, bytes)
+    }
+
+    /// The driver has undone the mappings.
+    pub(crate) fn were_unmapped(&mut self, was: Unmapped) {
+        self.shadow.were_unmapped(was);
     }
 
     /// The driver has not undone the mappings after all.

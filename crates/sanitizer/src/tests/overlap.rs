@@ -78,11 +78,14 @@ fn two_addresses_may_be_one_page() {
 
 #[test]
 fn a_handle_that_was_retained_is_the_same_memory() {
-    let mut checker = mapped([7, 8], [0, 0]);
-    checker.physical_retained(X, 9);
-    checker.unmapped(Y, PAGE);
-    checker.mapped(Y, PAGE, 9, 0);
-    assert_eq!(reports(checker, Use::writes(X + 16, 16), Use::reads(Y + 16, 16)), 1);
+    // A handle stands for all of its memory, wherever the mapping that it was asked for begins.
+    for (offset, inside) in [(0, 0), (0, 16), (PAGE, 0)] {
+        let mut checker = mapped([7, 8], [offset, 0]);
+        checker.physical_retained(X + inside, 9);
+        checker.unmapped(Y, PAGE);
+        checker.mapped(Y, PAGE, 9, offset);
+        assert_eq!(reports(checker, Use::writes(X + 16, 16), Use::reads(Y + 16, 16)), 1);
+    }
 }
 
 #[test]
@@ -140,4 +143,47 @@ fn pieces_with_uses_that_still_count_stay_apart() {
     checker.handed_out(a(), X, BYTES);
     checker.queued(c(), "a write", Some(vec![Use::writes(X, 8)]));
     assert_eq!(kinds(&checker), [FindingKind::EarlyReuse, FindingKind::Race, FindingKind::Race]);
+}
+
+#[test]
+fn nothing_is_kept_of_physical_memory_that_nobody_holds() {
+    for is_retained in [false, true] {
+        let mut checker = mapped([7, 8], [0, 0]);
+        if is_retained {
+            checker.physical_retained(X, 7);
+        }
+        checker.queued(a(), "first", Some(vec![Use::writes(X, 8)]));
+        assert_eq!(checker.pieces(), 1);
+        checker.handle_dropped(7);
+        assert_eq!(checker.pieces(), 1, "it is mapped");
+        let was = checker.unmapped(X, PAGE);
+        assert_eq!(checker.pieces(), 1, "the driver may refuse");
+        checker.were_unmapped(was);
+        assert_eq!(checker.pieces(), usize::from(is_retained));
+        // The number may be that of other memory, or still be that of the same.
+        if !is_retained {
+            checker.physical_created(7, PAGE);
+        }
+        checker.mapped(X, PAGE, 7, 0);
+        checker.queued(b(), "second", Some(vec![Use::reads(X, 8)]));
+        assert_eq!(kinds(&checker).len(), usize::from(is_retained));
+    }
+}
+
+#[test]
+fn a_handle_that_the_driver_does_not_take_back_stays() {
+    for is_mapped in [true, false] {
+        let mut checker = mapped([7, 8], [0, 0]);
+        checker.queued(a(), "first", Some(vec![Use::writes(X, 8)]));
+        if !is_mapped {
+            let was = checker.unmapped(X, PAGE);
+            checker.were_unmapped(was);
+        }
+        let was = checker.handle_dropped(7).expect("it is known");
+        checker.handle_not_dropped(was);
+        checker.mapped(Y + PAGE, PAGE, 7, 0);
+        checker.queued(b(), "second", Some(vec![Use::reads(Y + PAGE, 8)]));
+        // What nobody can reach is not kept.
+        assert_eq!(kinds(&checker).len(), usize::from(is_mapped));
+    }
 }
