@@ -594,9 +594,10 @@ impl Shadow {
         Forgotten { address, pieces }
     }
 
-    /// Forgets what was done to all memory, and its blocks. Mappings stay.
+    /// Forgets what was done to all memory, and its blocks, also those that are asleep. Mappings stay.
     pub(crate) fn forget_all(&mut self) {
         self.pieces.clear();
+        self.asleep.clear();
         self.segments.values_mut().for_each(|segment| segment.has_blocks = false);
     }
 

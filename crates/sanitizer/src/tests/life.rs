@@ -199,6 +199,27 @@ fn memory_of_a_pool_that_sleeps_may_become_that_of_another() {
     }
 }
 
+#[test]
+fn blocks_that_are_asleep_are_forgotten_while_the_checks_are_off() {
+    for is_off in [true, false] {
+        let mut checker = checker();
+        const PAGE: u64 = 2 << 20;
+        checker.physical_created(1, PAGE);
+        checker.mapped(X, PAGE, 1, 0);
+        checker.handed_out(a(), X, BYTES);
+        checker.unmapped(X, PAGE);
+        checker.sleeps(X, PAGE);
+        if is_off {
+            checker.begin_again();
+        }
+        checker.physical_created(2, PAGE);
+        checker.mapped(X, PAGE, 2, 0);
+        // While the checks were off the block may have been freed.
+        checker.handed_out(a(), X, BYTES);
+        assert_eq!(kinds(&checker).is_empty(), is_off);
+    }
+}
+
 /// What comes before a read of the first four bytes of a fresh block, and whether the read is reported.
 #[test]
 fn bytes_that_nobody_has_written_are_not_read() {
