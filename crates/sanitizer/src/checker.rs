@@ -214,6 +214,12 @@ impl Checker {
         self.shadow.pieces()
     }
 
+    /// How many graphs are known.
+    #[cfg(test)]
+    pub(crate) fn graphs(&self) -> usize {
+        self.graphs.len()
+    }
+
     /// How many operations there were.
     pub(crate) fn operations(&self) -> u64 {
         self.operations

@@ -114,8 +114,12 @@ impl Checker {
         self.executables.insert(executable, Executable { work, last });
     }
 
+    /// A graph is gone, and with it the bodies of its conditional nodes.
     pub(crate) fn graph_destroyed(&mut self, graph: usize) {
-        self.graphs.remove(&graph);
+        let mut left = vec![graph];
+        while let Some(graph) = left.pop() {
+            left.extend(self.graphs.remove(&graph).map(|gone| gone.bodies).unwrap_or_default());
+        }
     }
 
     pub(crate) fn executable_destroyed(&mut self, executable: usize) {

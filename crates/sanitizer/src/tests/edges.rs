@@ -541,6 +541,26 @@ fn the_line_of_a_report_is_the_wait_that_is_missing() {
 }
 
 #[test]
+fn bodies_of_a_graph_go_with_it() {
+    let mut checker = checker();
+    checker.capture_began(a());
+    checker.bodies_added(a(), &[11, 12]);
+    for body in [11, 12] {
+        checker.capture_began(b());
+        write(&mut checker, b());
+        checker.capture_ended(b(), Some(body));
+    }
+    checker.capture_ended(a(), Some(10));
+    assert_eq!(checker.graphs(), 3);
+    checker.instantiated(1, 10);
+    checker.graph_destroyed(10);
+    assert_eq!(checker.graphs(), 0);
+    checker.launched(1, a());
+    read(&mut checker, b());
+    assert_eq!(kinds(&checker), [FindingKind::Race]);
+}
+
+#[test]
 fn a_pair_of_places_is_one_report_with_a_count() {
     let mut checker = checker();
     for _ in 0..5 {
