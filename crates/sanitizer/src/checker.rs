@@ -480,6 +480,8 @@ impl Checker {
         by: &Arc<Operation>,
     ) {
         for Conflict { address, bytes, first, block } in all {
+            // A capture does not know the blocks.
+            let block = block.or_else(|| self.shadow.block_at(address));
             let finding = Finding {
                 kind,
                 address,

@@ -139,6 +139,11 @@ impl Order {
         self.add(None, 0, false, true)
     }
 
+    /// Whether a lane stands for work of other processes.
+    pub(crate) fn is_process(&self, lane: Lane) -> bool {
+        lane != HOST && self.device(lane).is_none()
+    }
+
     pub(crate) fn capture_of(&self, lane: Lane) -> Option<u64> {
         self.lanes[lane as usize].capture
     }

@@ -226,7 +226,7 @@ fn access_words(by: &Operation, writes: bool, order: &Order) -> ReportedAccess {
 fn words(finding: &Finding, order: &Order) -> Report {
     let first = finding.first.as_ref().map(|(by, writes)| access_words(by, *writes, order));
     let second = access_words(&finding.second.0, finding.second.1, order);
-    let missing = missing(finding);
+    let missing = missing(finding, order);
     let stream = |lane: Option<Lane>| lane.map_or(String::new(), |lane| order.short(lane));
     let streams = [finding.first.as_ref().map(|(by, _)| by.lane), Some(finding.second.0.lane)];
     let repair = repair(&missing, first.as_ref(), &second, streams.map(stream));
@@ -247,8 +247,8 @@ enum Missing {
     Synchronize(Lane),
     /// A lane as a user of the block.
     RecordStream(Lane),
-    /// A wait between branches of a graph.
-    Branches,
+    /// A wait for an event of another process.
+    Process,
     /// An access that ends in its block.
     Bounds,
     /// A write.
@@ -261,17 +261,17 @@ enum Missing {
     Nothing,
 }
 
-fn missing(finding: &Finding) -> Missing {
+fn missing(finding: &Finding, order: &Order) -> Missing {
     let (first, second) = (finding.first.as_ref().map(|(by, _)| by.lane), finding.second.0.lane);
     match (finding.kind, first) {
         (FindingKind::OutOfBounds, _) => Missing::Bounds,
         (FindingKind::UninitializedRead, _) => Missing::Contents,
         (FindingKind::Overwritten, _) => Missing::Declaration,
-        (FindingKind::UseAfterFree, _) | (_, None) => Missing::Life,
         (FindingKind::EarlyReuse | FindingKind::Hang, _) => Missing::Nothing,
+        (FindingKind::UseAfterFree, _) | (_, None) => Missing::Life,
         (FindingKind::MissingRecordStream, Some(first)) => Missing::RecordStream(first),
+        (FindingKind::Race, Some(first)) if order.is_process(first) => Missing::Process,
         (FindingKind::Race, Some(first)) if second == HOST => Missing::Synchronize(first),
-        (FindingKind::Race, Some(first)) if second == first => Missing::Branches,
         (FindingKind::Race, Some(first)) => Missing::Wait(second, first),
     }
 }
@@ -314,9 +314,11 @@ fn repair(
              use the block, and declare what they use to find which",
             of(second)
         ),
-        (_, None) => {
-            format!("do not use the memory after it was freed (operation {})", second.number)
-        }
+        (Missing::Nothing, None) => format!(
+            "{} received memory of a block that is not freed: this is a defect of the library, please report it",
+            of(second)
+        ),
+        (_, None) => format!("do not use the memory after it was freed, as {} does", of(second)),
         (Missing::Life, Some(first)) => format!(
             "the block was freed by {} before {} used it: free it later, or, if the use comes first in the program, keep \
              a reference to it until then",
@@ -339,10 +341,9 @@ fn repair(
             of(first),
             of(second)
         ),
-        (Missing::Branches, Some(first)) => format!(
-            "{} and {} run in one graph, in branches that do not wait for each other: let one branch wait for an event \
-             of the other",
-            of(first),
+        (Missing::Process, Some(_)) => format!(
+            "{stream_of_second} never waited for the process that shares the memory, and that may still write it: wait for \
+             an event that it has recorded behind its work, before {}",
             of(second)
         ),
         (Missing::Wait(..), Some(first)) => format!(

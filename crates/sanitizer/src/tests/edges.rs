@@ -541,6 +541,46 @@ fn the_line_of_a_report_is_the_wait_that_is_missing() {
 }
 
 #[test]
+fn a_race_within_a_capture_names_the_block() {
+    let mut checker = checker();
+    checker.handed_out(a(), X, BYTES);
+    checker.capture_began(a());
+    checker.recorded(1, a());
+    checker.waits(b(), 1);
+    write(&mut checker, a());
+    read(&mut checker, b());
+    let report = &checker.reports.all()[0];
+    assert_eq!(report.block.as_ref().map(|block| (block.0, block.1)), Some((X, BYTES)));
+}
+
+#[test]
+fn the_repair_of_a_race_with_another_process_is_an_event() {
+    for reads in [
+        |checker: &mut Checker| read(checker, a()),
+        |checker: &mut Checker| {
+            checker.host_uses("the host", &Use::reads(X, BYTES));
+        },
+    ] {
+        let mut checker = checker();
+        checker.import_opened(X, BYTES);
+        reads(&mut checker);
+        let report = &checker.reports.all()[0];
+        assert!(report.repair.contains("never waited for the process"), "{}", report.repair);
+        assert_eq!(report.line, None);
+    }
+}
+
+#[test]
+fn memory_of_a_live_block_that_is_handed_out_is_a_defect_of_the_library() {
+    let mut checker = checker();
+    checker.handed_out(a(), X, 2 * BYTES);
+    checker.handed_out(a(), X + BYTES, BYTES);
+    let report = &checker.reports.all()[0];
+    assert_eq!(report.kind, FindingKind::EarlyReuse);
+    assert!(report.repair.contains("defect of the library"), "{}", report.repair);
+}
+
+#[test]
 fn bodies_of_a_graph_go_with_it() {
     let mut checker = checker();
     checker.capture_began(a());
