@@ -176,10 +176,10 @@ impl Order {
     /// The lanes that the legacy default stream's rule puts before new work of a lane.
     fn ordered_by_legacy(&self, lane: Lane) -> Vec<Lane> {
         let own = &self.lanes[lane as usize];
-        if own.device.is_none() {
+        let is_legacy = self.is_legacy(lane);
+        if own.device.is_none() || !(is_legacy || own.blocking) {
             return Vec::new();
         }
-        let is_legacy = self.is_legacy(lane);
         let is_before = |(at, other): (usize, &LaneState)| {
             let related = at != lane as usize
                 && other.device == own.device
