@@ -14,6 +14,7 @@ use sconce_driver::{StreamRef, announce_work};
 
 use crate::clock::{Clock, Epoch, HOST, Lane};
 use crate::collective::Calls;
+use crate::meetings::Part;
 use crate::memory::{Block, Conflict, NewAccess, Shadow, Trouble};
 use crate::operation::Operation;
 use crate::order::{Order, Waited};
@@ -516,14 +517,19 @@ impl Checker {
         self.access(epoch, &clock, it, &by);
     }
 
-    /// A call of one rank that waits for those of others: what precedes any of them precedes what follows here.
-    pub(crate) fn joined(&mut self, stream: StreamRef, clocks: &[Clock]) -> Option<Clock> {
+    /// A call of one rank, which ends when those of all ranks have begun: what precedes any of them precedes what follows
+    /// each, also what follows the calls of ranks that came before.
+    pub(crate) fn joined(&mut self, stream: StreamRef, before: &[Part]) -> Option<Part> {
         let lane = self.order.lane(stream);
         if self.order.capture_of(lane).is_some() {
             return None;
         }
-        clocks.iter().for_each(|clock| self.follows_call(lane, clock));
-        Some(self.order.clock(lane).clone())
+        let own = self.order.clock(lane).clone();
+        for Part { lane: other, clock } in before {
+            self.follows_call(lane, clock);
+            self.follows_call(*other, &own);
+        }
+        Some(Part { lane, clock: own })
     }
 
     fn follows_call(&mut self, lane: Lane, clock: &Clock) {

@@ -481,10 +481,13 @@ impl Sanitizer {
 
     /// A collective call of one rank: what precedes the calls of the other ranks precedes what follows it.
     fn meet(&self, communicator: &[u8], call: u64, stream: StreamRef) {
-        self.meetings.lock().meet(communicator, call, |clocks| {
-            let mut own = None;
-            self.tell(|checker| own = checker.joined(stream, clocks));
-            own
+        self.meetings.lock().meet(communicator, call, |before| {
+            // It makes no report, which could not be passed on here: a lock is held.
+            if self.is_enabled() {
+                self.note(|checker| checker.joined(stream, before))
+            } else {
+                None
+            }
         });
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Lane};
 
 /// The ranks of this process in a communicator.
 #[derive(Default)]
@@ -20,8 +20,17 @@ struct Ranks {
 struct Meeting {
     /// How many ranks have queued the call.
     came: usize,
-    /// What precedes those calls that the checker has heard of.
-    clocks: Vec<Clock>,
+    /// Those of them that the checker has heard of.
+    heard: Vec<Part>,
+}
+
+/// One rank's part of a call.
+#[derive(Clone)]
+pub(crate) struct Part {
+    /// The stream that the call is on.
+    pub(crate) lane: Lane,
+    /// What precedes the end of this part.
+    pub(crate) clock: Clock,
 }
 
 /// The calls of all communicators, which are named by what their ranks have in common.
@@ -46,18 +55,18 @@ impl Meetings {
         }
     }
 
-    /// A rank queues a call. `join` receives what precedes the call on the ranks that came before, and returns what
-    /// precedes it on this one; nothing while the checker is off.
+    /// A rank queues a call. `join` receives the parts of the ranks that came before, and returns this one's; nothing
+    /// while the checker is off.
     pub(crate) fn meet(
         &mut self,
         name: &[u8],
         call: u64,
-        join: impl FnOnce(&[Clock]) -> Option<Clock>,
+        join: impl FnOnce(&[Part]) -> Option<Part>,
     ) {
         let Some(ranks) = self.0.get_mut(name) else { return };
         let meeting = ranks.open.entry(call).or_default();
         meeting.came += 1;
-        meeting.clocks.extend(join(&meeting.clocks));
+        meeting.heard.extend(join(&meeting.heard));
         if meeting.came >= ranks.all {
             ranks.open.remove(&call);
         }
@@ -74,20 +83,20 @@ impl Meetings {
 mod tests {
     use super::*;
 
-    fn known(lane: u32) -> Clock {
+    fn known(lane: u32) -> Part {
         let mut clock = Clock::default();
         clock.tick(lane);
-        clock
+        Part { lane, clock }
     }
 
-    /// Two ranks, one call, each rank with the checker on or off: how many clocks the second one receives.
+    /// Two ranks, one call, each rank with the checker on or off: how many parts the second one receives.
     fn received(first_is_on: bool, second_is_on: bool) -> usize {
         let mut meetings = Meetings::default();
         (0..2).for_each(|_| meetings.joins(b"x"));
         let mut received = 0;
         for (lane, is_on) in [(1, first_is_on), (2, second_is_on)] {
-            meetings.meet(b"x", 1, |clocks| {
-                received = clocks.len();
+            meetings.meet(b"x", 1, |parts| {
+                received = parts.len();
                 is_on.then(|| known(lane))
             });
             assert_eq!(meetings.open(), usize::from(lane == 1), "{first_is_on} {second_is_on}");
@@ -111,8 +120,8 @@ mod tests {
         meetings.leaves(b"x");
         meetings.meet(b"x", 1, |_| Some(known(2)));
         let mut received = 0;
-        meetings.meet(b"x", 1, |clocks| {
-            received = clocks.len();
+        meetings.meet(b"x", 1, |parts| {
+            received = parts.len();
             None
         });
         assert_eq!((received, meetings.open()), (2, 0));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::checker::LastCall;
-use crate::clock::Clock;
+use crate::meetings::Part;
 
 const EVENT: usize = 0x10;
 const BACK: usize = 0x20;
@@ -190,8 +190,14 @@ const CASES: &[Case] = &[
     }),
     race("ranks of a collective call wait for each other", |checker, edge| {
         write(checker, a());
-        let clocks: Vec<Clock> = checker.joined(a(), &[]).into_iter().collect();
-        checker.joined(b(), if edge { &clocks } else { &[] });
+        let parts: Vec<Part> = checker.joined(a(), &[]).into_iter().collect();
+        checker.joined(b(), if edge { &parts } else { &[] });
+        read(checker, b());
+    }),
+    race("the rank that calls first waits for the others, too", |checker, edge| {
+        let parts: Vec<Part> = checker.joined(b(), &[]).into_iter().collect();
+        write(checker, a());
+        checker.joined(a(), if edge { &parts } else { &[] });
         read(checker, b());
     }),
     race("calls of one rank follow each other on any stream", |checker, edge| {

@@ -115,8 +115,8 @@ fn captures_launches_frees_and_collective_calls_are_part_of_the_run() {
     checker.instantiated(8, 7);
     checker.launched(8, a());
     checker.launched(8, b());
-    let clock = checker.joined(a(), &[]).expect("not captured");
-    checker.joined(c(), &[clock]);
+    let part = checker.joined(a(), &[]).expect("not captured");
+    checker.joined(c(), &[part]);
     checker.handed_out(a(), X, BYTES);
     checker.block_used(b(), X);
     checker.taken_back(X);
