@@ -211,10 +211,11 @@ impl Collectives for CheckedDriver {
     }
 
     fn comm_group_start(&self) -> Result<()> {
+        self.inner.comm_group_start()?;
         let (depth, number) = GROUP.get();
         let number = if depth == 0 { GROUPS.fetch_add(1, Ordering::Relaxed) } else { number };
         GROUP.set((depth + 1, number));
-        self.inner.comm_group_start()
+        Ok(())
     }
 
     fn comm_group_end(&self) -> Result<()> {
