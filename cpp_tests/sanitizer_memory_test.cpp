@@ -238,6 +238,38 @@ TEST_F(SanitizerMemoryTest, ZonesOfLiveBlocksAreComparedOnDemand) {
   EXPECT_EQ(sconce::sanitizer::report_count(), 1);
 }
 
+TEST_F(SanitizerMemoryTest, ZonesOfFreedBlocksAreComparedOnDemand) {
+  // Of the last device, on which nothing else is live.
+  const CUDAGuard guard(static_cast<DeviceIndex>(device_count() - 1));
+  const CUDAStream stream = getStreamFromPool();
+  settle();
+  sconce::sanitizer::reset();
+  {
+    DeviceBuffer block(1000, stream);
+    poke(block.get(), 1100, stream);
+  }
+  EXPECT_EQ(sconce::sanitizer::report_count(), 0);
+  sconce::sanitizer::check();
+  EXPECT_EQ(sconce::sanitizer::report_count(), 1);
+}
+
+TEST_F(SanitizerMemoryTest, ZonesGoWithMemoryThatSleeps) {
+  MemPool pool(MemPolicy::Pages);
+  DeviceBuffer block;
+  {
+    const MemPoolGuard guard(pool);
+    block = DeviceBuffer(1000);
+  }
+  const Scope scope;
+  pool.sleep(SleepPlace::discard());
+  sconce::sanitizer::check();
+  pool.wake();
+  sconce::sanitizer::check();
+  block.reset();
+  settle();
+  EXPECT_EQ(scope.reports(), 0) << scope.text();
+}
+
 TEST_F(SanitizerMemoryTest, FreedBlocksAreFilledWithBytesThatAreNoNumber) {
   const CUDAStream stream = getStreamFromPool();
   void* address = nullptr;

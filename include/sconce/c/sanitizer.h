@@ -144,10 +144,12 @@ sconce_status sconce_sanitizer_get_operations(int64_t *out_all,
                                               int64_t *out_unknown);
 
 /**
- * Waits for the devices of all live blocks, and reports what was written behind their ends.
+ * Waits for the devices of all live blocks and of those that were freed of late, and reports what was written behind
+ * their ends.
  *
- * Each block is followed by a guard zone (`SCONCE_SANITIZER_GUARD_BYTES`). It is looked at when the block is freed, and
- * here. Does nothing without the sanitizer, or while it is off.
+ * Each block is followed by a guard zone (`SCONCE_SANITIZER_GUARD_BYTES`). After a free it is copied to the host, and
+ * looked at when the host learns that the copy is done: with a later wait, or here. A program that ends without either
+ * does not hear of its last blocks. Does nothing without the sanitizer, or while it is off.
  *
  * - Errors: those of `sconce_device_synchronize`, such as a stream that is being captured.
  */

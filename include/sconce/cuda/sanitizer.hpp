@@ -65,7 +65,8 @@ struct Report {
   return report;
 }
 
-/// Waits for the devices of all live blocks, and reports what was written behind their ends.
+/// Waits for the devices of all live blocks and of those that were freed of late, and reports what
+/// was written behind their ends.
 inline void check() { detail::check(::sconce_sanitizer_check()); }
 
 /// Forgets all reports.

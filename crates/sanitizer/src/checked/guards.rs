@@ -212,8 +212,10 @@ impl CheckedDriver {
         }
     }
 
-    /// Memory goes back to the driver: so do zones in it, which are returned by the addresses of their blocks.
+    /// Memory goes back to the driver, or falls asleep: so do zones in it, which are returned by the addresses of their
+    /// blocks. None of them is being copied then.
     pub(super) fn take_zones(&self, address: u64, bytes: u64) -> BTreeMap<u64, Zone> {
+        let _copies = self.guards.captures.lock();
         let mut state = self.guards.state.lock();
         let mut taken = state.zones.split_off(&address);
         state.zones.append(&mut taken.split_off(&(address + bytes)));
@@ -251,15 +253,19 @@ impl CheckedDriver {
         self.sanitizer.tell(|checker| checker.found_overwritten(zone.start + offset, bytes, what));
     }
 
-    /// Waits for the devices of all live blocks, and compares their zones.
+    /// Waits for the devices of all live blocks, and of freed ones whose zones are on their way, and compares all these
+    /// zones.
     pub(crate) fn check_zones(&self) -> Result<()> {
         if !self.guards_blocks() {
             return Ok(());
         }
+        let state = self.guards.state.lock();
         let zones: Vec<(u64, Zone)> =
-            self.guards.state.lock().zones.iter().map(|(block, zone)| (*block, *zone)).collect();
+            state.zones.iter().map(|(block, zone)| (*block, *zone)).collect();
+        let copied = state.waiting.iter().map(|it| it.zone.stream.device);
         let mut devices: Vec<DeviceIndex> =
-            zones.iter().map(|(_, zone)| zone.stream.device).collect();
+            zones.iter().map(|(_, zone)| zone.stream.device).chain(copied).collect();
+        drop(state);
         devices.sort_unstable();
         devices.dedup();
         for device in devices {
@@ -271,7 +277,15 @@ impl CheckedDriver {
                 let stream = StreamRef { device, handle: StreamHandle::DEFAULT };
                 let to = range.part(0, zone.bytes).raw();
                 let from = DevicePtr(zone.start).into();
-                let copied = self.inner.copy_async(to, from, zone.bytes, stream);
+                let captures = self.guards.captures.lock();
+                // The block may have been freed meanwhile, and its memory may be gone.
+                let is_there = self.guards.state.lock().zones.contains_key(block);
+                let copied = if is_there {
+                    self.inner.copy_async(to, from, zone.bytes, stream)
+                } else {
+                    Ok(())
+                };
+                drop(captures);
                 let copied = copied.and_then(|()| self.inner.stream_synchronize(stream));
                 let mut state = self.guards.state.lock();
                 let damage = self.guards.damage(&mut state, slot, zone.bytes);
@@ -292,7 +306,8 @@ impl CheckedDriver {
 }
 
 impl crate::Sanitizer {
-    /// Waits for the devices of all live blocks, and looks whether anything was written behind their ends.
+    /// Waits for the devices of all live blocks and of those that were freed of late, and looks whether anything was
+    /// written behind their ends.
     pub fn check(&self) -> Result<()> {
         self.front.get().map_or(Ok(()), |driver| driver.check_zones())
     }

@@ -142,7 +142,12 @@ impl VirtualMemory for CheckedDriver {
     fn virtual_unmap(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
         // Before the call: after it, another thread may map something else there.
         let was = self.sanitizer.note(|checker| checker.unmapped(ptr.0, bytes as u64));
+        // What pools that fall asleep hold may be lost.
+        let zones = self.take_zones(ptr.0, bytes as u64);
         let unmapped = self.inner.virtual_unmap(ptr, bytes);
+        if unmapped.is_err() {
+            self.put_zones_back(zones);
+        }
         self.sanitizer.note(|checker| match unmapped {
             Ok(()) => checker.were_unmapped(was),
             Err(_) => checker.not_unmapped(was),
