@@ -115,12 +115,12 @@ pub unsafe extern "C" fn sconce_sanitizer_get_report(
     guard(|| {
         let (out_text, out_json) = (optional_out!(out_text), optional_out!(out_json));
         let out_count = optional_out!(out_count);
-        let reports = open_sanitizer()?.reports();
-        let found = usize::try_from(index).ok().and_then(|index| reports.get(index));
+        let sanitizer = open_sanitizer()?;
+        let found = usize::try_from(index).ok().and_then(|index| sanitizer.report(index));
         let report = found.ok_or_else(|| {
             Error::invalid_argument(format!(
                 "index is {index}, but there are {} reports (sconce_sanitizer_report_count)",
-                reports.len()
+                sanitizer.count()
             ))
         })?;
         if let Some(out) = out_text {

@@ -335,9 +335,9 @@ impl Sanitizer {
         *self.callback.lock() = callback;
     }
 
-    /// The reports so far.
-    pub fn reports(&self) -> Vec<Report> {
-        self.checker.lock().reports.all().to_vec()
+    /// The report of a number from 0 on.
+    pub fn report(&self, index: usize) -> Option<Report> {
+        self.checker.lock().reports.all().get(index).cloned()
     }
 
     /// How many reports there are.
