@@ -163,6 +163,14 @@ fn loaded_code() -> Vec<Code> {
     maps.lines().filter_map(of_line).collect()
 }
 
+/// Whether a function of C++ is of the headers of this library or of the language's. Without debug information nothing
+/// says where it stands, but its name, which is as the compiler writes it, begins with its namespace.
+fn is_of_headers(name: &str) -> bool {
+    let Some(nested) = name.strip_prefix("_Z") else { return false };
+    let first = nested.trim_start_matches(['Z', 'N', 'K', 'V', 'R', 'O']);
+    ["6sconce", "St", "9__gnu_cxx"].iter().any(|namespace| first.starts_with(namespace))
+}
+
 /// Whether a caller is neither this library, where it is part of the program, nor one of its headers.
 fn is_of_the_program(place: &Place) -> bool {
     // A method of a trait begins with the type: `<sconce_base::X as Y>::z`.
@@ -170,6 +178,7 @@ fn is_of_the_program(place: &Place) -> bool {
     let name =
         ["mut ", "const ", "dyn "].iter().fold(name, |name, word| name.trim_start_matches(word));
     let is_ours = name.starts_with("sconce_")
+        || is_of_headers(name)
         || name.contains("sconce::")
         || name.contains("backtrace::")
         || ["core::", "std::", "alloc::", "__rust"].iter().any(|start| name.starts_with(start))
@@ -203,6 +212,15 @@ mod tests {
         assert!(!of_the_program("sconce::Tensor::add", Some("/usr/include/sconce/tensor.hpp")));
         assert!(!of_the_program("add", Some("/usr/include/sconce/tensor.hpp")));
         assert!(!of_the_program("", None));
+        // sconce::v0::cuda::copy_(…), Tensor::add(…) const, a lambda within copy_(…), std::function::operator()() const
+        assert!(!of_the_program("_ZN6sconce2v04cuda5copy_EPvPKvm", None));
+        assert!(!of_the_program("_ZNK6sconce2v06Tensor3addERKS1_", None));
+        assert!(!of_the_program("_ZZN6sconce2v04cuda5copy_EPvPKvmENKUlvE_clEv", None));
+        assert!(!of_the_program("_ZNKSt8functionIFvvEEclEv", None));
+        // step(sconce::v0::Tensor const&), Sconce::run(), a lambda within main
+        assert!(of_the_program("_Z4stepRKN6sconce2v06TensorE", None));
+        assert!(of_the_program("_ZN6Sconce3runEv", None));
+        assert!(of_the_program("_ZZ4mainENKUlvE_clEv", None));
         assert!(of_the_program("main", None));
         assert!(of_the_program("main", Some("main.cpp")));
         assert!(of_the_program("<model::Layer as model::Module>::forward", Some("model.rs")));
