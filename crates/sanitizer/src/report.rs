@@ -30,7 +30,7 @@ pub enum FindingKind {
     OutOfBounds,
     /// Bytes are read that nobody has written since their block was handed out.
     UninitializedRead,
-    /// Something has written behind the end of a block, or into a freed one, that the checker did not see.
+    /// Something that the checker did not see has written behind the end of a block.
     Overwritten,
 }
 

@@ -11,7 +11,7 @@ use crate::pattern::Pattern;
 /// The most runs of a strided pattern that are gone through one by one.
 const MOST_RUNS: u64 = 4096;
 
-/// Ranges of places, by their starts; none touches another.
+/// Ranges of places, by their starts; no two overlap.
 #[derive(Debug, Default)]
 pub(crate) struct Unwritten {
     ranges: BTreeMap<u64, u64>,
