@@ -87,6 +87,9 @@ impl Use {
 struct NodeUse {
     uses: Use,
     by: Arc<Operation>,
+    /// The number of the allocation that made the block, unless that is of a pool of graphs: such memory is the graph's
+    /// between launches, whether a block is there or not.
+    block: Option<u64>,
 }
 
 /// A capture that has not ended.

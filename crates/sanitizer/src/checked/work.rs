@@ -13,7 +13,7 @@ use sconce_driver::{
 use sconce_sim::{Intent, declared};
 
 use super::{CheckedDriver, pass_on};
-use crate::checker::{Checker, Reading, Told, Use};
+use crate::checker::{Checker, Reading, Use};
 use crate::pattern::Pattern;
 use crate::pending::{Awaited, HOST_FUNCTION};
 use crate::scope;
@@ -412,7 +412,7 @@ impl Graphs for CheckedDriver {
         let capture = self.sanitizer.capture_of(stream);
         let launched = |checker: &mut Checker| {
             checker.found_capture(stream, capture);
-            Told { number: checker.launched(exec.native(), stream), released: None }
+            checker.launched(exec.native(), stream)
         };
         self.sanitizer.attempt(launched, || self.inner.graph_launch(exec, stream))
     }

@@ -32,7 +32,11 @@ impl Checker {
             };
             let conflicts = capture.shadow.access(&new);
             found.push((conflicts, it.writes));
-            capture.work.nodes.push(NodeUse { uses: it, by: Arc::clone(by) });
+            let block = self.shadow.block_at(it.pattern.start()).filter(|block| {
+                self.blocks.get(&block.address).is_some_and(|live| !live.is_of_graphs)
+            });
+            let block = block.map(|block| block.allocated.number);
+            capture.work.nodes.push(NodeUse { uses: it, by: Arc::clone(by), block });
         }
         for (conflicts, writes) in found {
             self.conflicts(conflicts, FindingKind::Race, writes, by);
@@ -126,19 +130,45 @@ impl Checker {
         self.executables.remove(&executable);
     }
 
-    /// Returns the launch's number.
-    pub(crate) fn launched(&mut self, executable: usize, stream: StreamRef) -> u64 {
+    /// Reports memory of a launch whose block was freed since the capture. Returns the first address whose memory was
+    /// given back to the driver.
+    fn launch_lives(&mut self, work: &Graph, launch: &Arc<Operation>) -> Option<u64> {
+        let mut gone = None;
+        for NodeUse { uses, by, block } in &work.nodes {
+            let Some(number) = *block else { continue };
+            let address = uses.pattern.start();
+            if self.shadow.is_released(address) {
+                gone = gone.or(self.lives(std::slice::from_ref(uses), &of_node(by, launch)));
+                continue;
+            }
+            let block = self.shadow.block_at(address);
+            let freed = block.filter(|it| it.freed.is_some() && it.allocated.number == number);
+            if let Some(block) = freed {
+                let place =
+                    (address, uses.pattern.end().min(block.address + block.bytes) - address);
+                let second = (of_node(by, launch), uses.writes);
+                self.after_free(FindingKind::UseAfterFree, place, block, second);
+            }
+        }
+        gone
+    }
+
+    pub(crate) fn launched(&mut self, executable: usize, stream: StreamRef) -> Told {
         let lane = self.order.lane(stream);
         let launch = self.operation("graph launch", lane);
         self.last.insert(lane, Arc::clone(&launch));
         let Some(Executable { work, last }) = self.executables.get(&executable) else {
             self.unknown += 1;
             self.last_unknown = launch.number;
-            return launch.number;
+            return Told { number: launch.number, released: None };
         };
         let (work, last) = (Arc::clone(work), last.clone());
         if self.order.capture_of(lane).is_some() {
-            return launch.number;
+            return Told { number: launch.number, released: None };
+        }
+        let released = self.launch_lives(&work, &launch);
+        if released.is_some() {
+            return Told { number: launch.number, released };
         }
         if let Some(history) = &mut self.history {
             let news = self.order.news_in(lane, &last);
@@ -152,21 +182,25 @@ impl Checker {
             self.last_unknown = launch.number;
         }
         for node in &work.nodes {
-            // One operation of the stream, named by its node.
-            let name = format!("{} in {}", node.by.name, launch.name);
-            let by = Operation { number: launch.number, name, lane, site: launch.site.clone() };
             if node.uses.writes {
                 self.shared(
                     node.uses.pattern.start(),
                     node.uses.pattern.end() - node.uses.pattern.start(),
                 );
             }
-            self.access(epoch, &clock, &node.uses, &Arc::new(by));
+            self.access(epoch, &clock, &node.uses, &of_node(&node.by, &launch));
         }
         if let Some(executable) = self.executables.get_mut(&executable) {
             executable.last.clone_from(&clock);
         }
         self.launches.join(&clock);
-        launch.number
+        Told { number: launch.number, released: None }
     }
+}
+
+/// A launch is one operation of its stream; reports name it by the node that uses the memory.
+fn of_node(node: &Operation, launch: &Operation) -> Arc<Operation> {
+    let name = format!("{} in {}", node.name, launch.name);
+    let (number, lane, site) = (launch.number, launch.lane, launch.site.clone());
+    Arc::new(Operation { number, name, lane, site })
 }

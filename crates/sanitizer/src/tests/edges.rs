@@ -550,7 +550,7 @@ fn the_line_of_a_report_is_the_wait_that_is_missing() {
 fn a_race_within_a_capture_names_the_block() {
     let mut checker = checker();
     checker.handed_out(a(), X, BYTES);
-    checker.capture_began(a());
+    checker.capture_began(a(), None);
     checker.recorded(1, a());
     checker.waits(b(), 1);
     write(&mut checker, a());
@@ -589,10 +589,10 @@ fn memory_of_a_live_block_that_is_handed_out_is_a_defect_of_the_library() {
 #[test]
 fn bodies_of_a_graph_go_with_it() {
     let mut checker = checker();
-    checker.capture_began(a());
+    checker.capture_began(a(), None);
     checker.bodies_added(a(), &[11, 12]);
     for body in [11, 12] {
-        checker.capture_began(b());
+        checker.capture_began(b(), None);
         write(&mut checker, b());
         checker.capture_ended(b(), Some(body));
     }

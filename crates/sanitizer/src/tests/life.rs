@@ -148,6 +148,55 @@ fn blocks_of_a_pool_that_wakes_are_still_blocks() {
     assert_eq!(kinds(&checker), [FindingKind::OutOfBounds]);
 }
 
+/// What becomes of memory between a capture that reads it and a launch, and what the launch is reported as.
+#[test]
+fn a_launch_does_not_use_blocks_that_were_freed_since_the_capture() {
+    type Between = fn(&mut Checker);
+    let cases: &[(&str, bool, Between, Option<FindingKind>, bool)] = &[
+        ("nothing", false, |_| {}, None, false),
+        ("a free", false, |it| it.taken_back(X), Some(FindingKind::UseAfterFree), false),
+        ("a free in a pool of graphs", true, |it| it.taken_back(X), None, false),
+        (
+            "a block there instead",
+            false,
+            |it| {
+                it.taken_back(X);
+                it.handed_out(a(), X, BYTES);
+            },
+            None,
+            false,
+        ),
+        (
+            "a release",
+            false,
+            |it| {
+                it.taken_back(X);
+                it.released(X, BYTES);
+            },
+            Some(FindingKind::UseAfterFree),
+            true,
+        ),
+    ];
+    for (name, is_of_graphs, between, wanted, is_refused) in cases {
+        let mut checker = checker();
+        checker.allocated(X, BYTES);
+        if !is_of_graphs {
+            checker.handed_out(a(), X, BYTES);
+        }
+        checker.capture_began(a(), None);
+        if *is_of_graphs {
+            checker.handed_out(a(), X, BYTES);
+        }
+        read(&mut checker, a());
+        checker.capture_ended(a(), Some(1));
+        checker.instantiated(2, 1);
+        between(&mut checker);
+        let told = checker.launched(2, a());
+        assert_eq!(kinds(&checker).first().copied(), *wanted, "{name}");
+        assert_eq!(told.released, is_refused.then_some(X), "{name}");
+    }
+}
+
 #[test]
 fn what_moves_whole_pages_may_lie_between_blocks_and_be_unwritten() {
     for (reading, found) in

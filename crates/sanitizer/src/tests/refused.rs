@@ -65,7 +65,7 @@ fn a_launch_of_a_graph_that_was_refused_uses_nothing() {
         checker.queued(a(), "the write", writes());
         checker.capture_ended(a(), Some(1));
         checker.instantiated(2, 1);
-        let number = checker.launched(2, a());
+        let number = checker.launched(2, a()).number;
         if is_refused {
             checker.refused(number);
         }
