@@ -151,6 +151,29 @@ TEST_F(DlpackTest, ReadOnlyMemoryIsNotWrittenTo) {
   EXPECT_EQ(producer.values[1], 1.0f);
 }
 
+TEST_F(DlpackTest, TypesAreThoseOfDlpack) {
+  const DLDataType half = sc::getDLDataType(sc::kHalf);
+  EXPECT_EQ(half.code, 2);
+  EXPECT_EQ(half.bits, 16);
+  EXPECT_EQ(half.lanes, 1);
+  const DLDataType pair = sc::getDLDataType(sc::kFloat4_e2m1fn_x2);
+  EXPECT_EQ(pair.code, 17);
+  EXPECT_EQ(pair.bits, 4);
+  EXPECT_EQ(pair.lanes, 2);
+  EXPECT_EQ(sc::getDLDataType(sc::zeros({1}, sc::kBool)).code, 6);
+  for (const sc::ScalarType type : {sc::kFloat, sc::kDouble, sc::kBFloat16, sc::kChar, sc::kLong,
+                                    sc::kByte, sc::kComplexFloat, sc::kFloat8_e4m3fn}) {
+    EXPECT_EQ(sc::toScalarType(DLDataType(sc::getDLDataType(type))), type);
+  }
+  EXPECT_EQ(status_of([] {
+              static_cast<void>(sc::toScalarType(DLDataType{2, 128, 1}));
+            }),
+            SCONCE_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(
+      status_of([] { static_cast<void>(sc::getDLDataType(static_cast<sc::ScalarType>(99))); }),
+      SCONCE_ERROR_INVALID_ARGUMENT);
+}
+
 TEST_F(DlpackTest, TheExchangeTableHasItsSignatures) {
   const DLPackExchangeAPI* api = sconce_dlpack_exchange_api();
   EXPECT_EQ(api->header.version.major, 1u);

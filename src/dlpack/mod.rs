@@ -4,12 +4,15 @@
 //! |---|---|
 //! | `tensors` | tensors of this library as structs of DLPack, and the other way round |
 //! | `exchange` | the functions of the C exchange table |
+//! | `types` | types of elements as DLPack describes them |
 
 mod exchange;
 mod tensors;
+mod types;
 
 pub use exchange::*;
 pub use tensors::*;
+pub use types::*;
 
 use std::ffi::c_void;
 

@@ -198,3 +198,25 @@ fn pointers_and_streams_are_checked() {
     let status = unsafe { sconce_tensor_to_dlpack(undefined, NO_STREAM, &raw mut exported) };
     refused(status, SCONCE_ERROR_INVALID_ARGUMENT, "undefined tensor");
 }
+
+#[test]
+fn types_have_a_number_of_each_side() {
+    for dtype in 0..=SCONCE_DTYPE_F4_E2M1FN_X2 {
+        let [mut code, mut bits, mut lanes, mut back] = [-1; 4];
+        // SAFETY: the places are valid for a write.
+        ok(unsafe { sconce_dlpack_get_type(dtype, &raw mut code, &raw mut bits, &raw mut lanes) });
+        let mut bytes = 0;
+        // SAFETY: the place is valid for a write.
+        ok(unsafe { sconce_dtype_get_bytes(dtype, &raw mut bytes) });
+        assert_eq!(bits * lanes, 8 * bytes as i32, "{dtype}");
+        // SAFETY: the place is valid for a write.
+        ok(unsafe { sconce_dlpack_get_dtype(code, bits, lanes, &raw mut back) });
+        assert_eq!(back, dtype);
+    }
+    for (code, bits, lanes) in [(2, 32, 4), (3, 64, 1), (2, 288, 1), (-1, 32, 1), (258, 32, 1)] {
+        let mut dtype = 7;
+        // SAFETY: the place is valid for a write.
+        let status = unsafe { sconce_dlpack_get_dtype(code, bits, lanes, &raw mut dtype) };
+        assert_eq!((status, dtype), (SCONCE_ERROR_NOT_SUPPORTED, 7), "{code} {bits} {lanes}");
+    }
+}

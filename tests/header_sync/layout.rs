@@ -146,7 +146,7 @@ pub(crate) const NOUNS: [Noun; 26] = [
     further(
         "dlpack",
         "Exchange of tensors with other libraries by DLPack.",
-        &["dlpack/tensors", "dlpack/exchange"],
+        &["dlpack/tensors", "dlpack/exchange", "dlpack/types"],
     ),
     further(
         "store",

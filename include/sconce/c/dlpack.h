@@ -16,6 +16,7 @@
 #define SCONCE_C_DLPACK_H_
 
 #include <sconce/c/library.h>
+#include <sconce/c/dtype.h>
 #include <sconce/c/tensor.h>
 
 /*
@@ -184,6 +185,37 @@ int32_t sconce_dlpack_current_stream(int32_t device_type,
  * - Ownership: the table is constant and lives as long as the process.
  */
 const struct DLPackExchangeAPI *sconce_dlpack_exchange_api(void);
+
+/**
+ * Returns how DLPack describes a data type: the fields of its `DLDataType`.
+ *
+ * - `dtype`: `SCONCE_DTYPE_…`.
+ * - `out_code`: receives the code, such as 2 for real numbers (`kDLFloat`).
+ * - `out_bits`: receives the bits of one value.
+ * - `out_lanes`: receives the number of values of an element: 1, or 2 for `SCONCE_DTYPE_F4_E2M1FN_X2`.
+ * - torch: `at::getDLDataType`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_dlpack_get_type(int32_t dtype,
+                                     int32_t *out_code,
+                                     int32_t *out_bits,
+                                     int32_t *out_lanes);
+
+/**
+ * Returns the data type that DLPack describes by the fields of a `DLDataType`.
+ *
+ * - `code`: the code, such as 2 for real numbers (`kDLFloat`).
+ * - `bits`: the bits of one value.
+ * - `lanes`: the number of values of an element.
+ * - `out_dtype`: receives `SCONCE_DTYPE_…`.
+ * - Errors: NOT_SUPPORTED: the library has no such type.
+ * - torch: `at::toScalarType`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_dlpack_get_dtype(int32_t code,
+                                      int32_t bits,
+                                      int32_t lanes,
+                                      int32_t *out_dtype);
 
 #ifdef __cplusplus
 }  // extern "C"

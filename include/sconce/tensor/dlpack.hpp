@@ -76,6 +76,45 @@ inline void* dlpack_stream(const std::optional<cuda::CUDAStream>& stream) {
   return Tensor::adopt(tensor);
 }
 
+/// A type as DLPack describes it, with the fields of its `DLDataType`, to which it converts.
+struct DlpackType {
+  std::uint8_t code;    ///< the code, such as `kDLFloat`
+  std::uint8_t bits;    ///< the bits of one value
+  std::uint16_t lanes;  ///< the number of values of an element
+
+  /// The struct of `dlpack.h`, which this header does not include.
+  template <class Type, class = decltype(Type{}.code, Type{}.bits, Type{}.lanes)>
+  operator Type() const noexcept {  // NOLINT: where a function takes a DLDataType
+    Type type{};
+    type.code = code;
+    type.bits = bits;
+    type.lanes = lanes;
+    return type;
+  }
+};
+
+/// How DLPack describes a data type. Corresponds to `at::getDLDataType`.
+[[nodiscard]] inline DlpackType getDLDataType(ScalarType type) {
+  std::int32_t code = 0;
+  std::int32_t bits = 0;
+  std::int32_t lanes = 0;
+  detail::check(::sconce_dlpack_get_type(static_cast<std::int32_t>(type), &code, &bits, &lanes));
+  return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bits),
+          static_cast<std::uint16_t>(lanes)};
+}
+/// How DLPack describes the type of a tensor's elements. Corresponds to `at::getDLDataType`.
+[[nodiscard]] inline DlpackType getDLDataType(const TensorBase& tensor) {
+  return getDLDataType(tensor.dtype());
+}
+/// The data type that a `DLDataType` describes. Corresponds to `at::toScalarType`.
+/// \throws NotSupportedError if the library has no such type
+template <class DLDataType>
+[[nodiscard]] ScalarType toScalarType(const DLDataType& type) {
+  std::int32_t dtype = 0;
+  detail::check(::sconce_dlpack_get_dtype(type.code, type.bits, type.lanes, &dtype));
+  return static_cast<ScalarType>(dtype);
+}
+
 /// Whether functions refuse to write to a tensor, because its producer exported it as read-only.
 [[nodiscard]] inline bool is_read_only(const TensorBase& tensor) {
   bool read_only = false;

@@ -92,6 +92,8 @@ pub(super) const ALL: &[Call] = &[
     call!(sconce_dlpack_allocator, w, { let prototype = dlpack_prototype(); } [std::ptr::from_mut(Box::leak(Box::new(prototype))).cast(), out(), null_mut(), NO_ERROR]),
     call!(sconce_dlpack_current_stream, w, [2, 0, out()]),
     call!(sconce_dlpack_exchange_api, w, []),
+    call!(sconce_dlpack_get_type, w, [0, out(), out(), out()]),
+    call!(sconce_dlpack_get_dtype, w, [2, 32, 1, out()]),
 ];
 
 /// Room for two tensors.
