@@ -219,6 +219,51 @@ TEST_F(StreamTest, AnOddAddressIsNoHandle) {
   EXPECT_EQ(status_of([&] { (void)getStreamFromExternal(odd, 0); }), SCONCE_ERROR_INVALID_ARGUMENT);
 }
 
+TEST_F(StreamTest, AnOwnedStreamIsNoPooledOne) {
+  OwnedStream owned(0, -1);
+  const CUDAStream stream = owned;
+  EXPECT_NE(stream.stream(), getStreamFromPool(false, 0).stream());
+  EXPECT_LT(stream.priority(), OwnedStream(0).stream().priority());
+  DeviceBuffer bytes(16);
+  {
+    const CUDAStreamGuard guard(stream);
+    EXPECT_EQ(status_of([&] { sconce::detail::check(::sconce_stream_destroy(stream.get())); }),
+              SCONCE_ERROR_INVALID_STATE);
+  }
+  memory_set(bytes.span<std::uint8_t>().data(), 7, 16, stream);
+  OwnedStream moved = std::move(owned);
+  EXPECT_EQ(moved.stream(), stream);
+  moved.stream().synchronize();
+  moved = OwnedStream(0);
+  EXPECT_NE(moved.stream(), stream);
+  for (const CUDAStream& kept : {getStreamFromPool(), getDefaultCUDAStream()}) {
+    EXPECT_EQ(status_of([&] { sconce::detail::check(::sconce_stream_destroy(kept.get())); }),
+              SCONCE_ERROR_INVALID_ARGUMENT);
+  }
+  EXPECT_EQ(status_of([] { const OwnedStream low(0, 1); }), SCONCE_ERROR_INVALID_ARGUMENT);
+  sconce_stream unused{};
+  EXPECT_EQ(status_of([&] { sconce::detail::check(::sconce_stream_create(0, 2, 0, &unused)); }),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(StreamTest, TheDefaultStreamOrdersAStreamUnlessItIsNonBlocking) {
+  if (support::wants_cuda()) {
+    GTEST_SKIP() << "the order of a GPU cannot be chosen";
+  }
+  const OwnedStream free(0), ordered(0, 0, false);
+  DeviceBuffer bytes(16);
+  sconce::simulator::set_manual(true);
+  memory_set(bytes.span<std::uint8_t>().data(), 1, 16, getDefaultCUDAStream(0));
+  memory_set(bytes.span<std::uint8_t>().data(), 2, 16, ordered.stream());
+  memory_set(bytes.span<std::uint8_t>().data(), 3, 16, free.stream());
+  EXPECT_TRUE(sconce::simulator::step(free.stream()));
+  EXPECT_FALSE(sconce::simulator::step(ordered.stream()))
+      << "the default stream's work is before it";
+  EXPECT_TRUE(sconce::simulator::step(getDefaultCUDAStream(0)));
+  EXPECT_TRUE(sconce::simulator::step(ordered.stream()));
+  sconce::simulator::set_manual(false);
+}
+
 TEST_F(StreamTest, NothingIsBeingCaptured) {
   EXPECT_FALSE(getStreamFromPool().is_capturing());
   EXPECT_FALSE(getDefaultCUDAStream().is_capturing());

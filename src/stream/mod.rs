@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `capture_mode` | whether a stream is captured, and how strictly calls are checked then |
 //! | `current` | the current stream, pools, streams of other code |
+//! | `owned` | streams that the program owns |
 //! | `work` | queries, waits, host functions |
 
 mod capture_mode;
 mod current;
+mod owned;
 mod work;
 
 pub(super) use capture_mode::capture_mode;
@@ -17,4 +19,5 @@ pub use capture_mode::{
     sconce_capture_mode, sconce_capture_status,
 };
 pub use current::*;
+pub use owned::*;
 pub use work::*;

@@ -73,6 +73,12 @@ pub(crate) fn native_stream() -> *mut c_void {
     made(|out| unsafe { sconce_sim_stream_create(0, 0, 0, out) })
 }
 
+/// A stream that the program made with this library.
+pub(crate) fn owned_stream() -> sconce_stream {
+    // SAFETY: a writable place.
+    made(|out| unsafe { sconce_stream_create(0, SCONCE_STREAM_NON_BLOCKING, 0, out) })
+}
+
 /// An event that the program made.
 pub(crate) fn native_event() -> *mut c_void {
     // SAFETY: a writable place.

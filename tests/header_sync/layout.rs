@@ -46,7 +46,7 @@ pub(crate) const NOUNS: [Noun; 26] = [
     runtime(
         "stream",
         "Streams: pools of streams, current streams, order, captures.",
-        &["stream/current", "stream/capture_mode", "stream/work"],
+        &["stream/current", "stream/owned", "stream/capture_mode", "stream/work"],
     ),
     runtime("event", "Events: marks in streams, waits and times.", &["event"]),
     runtime(

@@ -18,6 +18,12 @@
 #include <sconce/c/library.h>
 
 /**
+ * Flag of a stream: the default stream does not order its work implicitly. The value is CUDA's
+ * (`CU_STREAM_NON_BLOCKING`).
+ */
+#define SCONCE_STREAM_NON_BLOCKING 1
+
+/**
  * How strictly calls are checked while a stream is captured. The values are CUDA's.
  */
 #ifdef __cplusplus
@@ -209,6 +215,39 @@ sconce_status sconce_stream_get_from_external(void *native,
 SCONCE_NODISCARD
 sconce_status sconce_stream_get_native(struct sconce_stream stream,
                                        void **out_native);
+
+/**
+ * Creates a stream that the program owns, beside the pools, whose 32 streams all callers share.
+ *
+ * - `flags`: `SCONCE_STREAM_NON_BLOCKING`, or 0 for a stream that the default stream orders: work of either
+ *   begins after the work that was queued on the other before.
+ * - `priority`: 0 is low, -1 is high; lower numbers mean still higher priorities, as far as the device has them
+ *   (`sconce_stream_get_priority_range`).
+ * - `out_stream`: receives the stream.
+ * - Errors: INVALID_ARGUMENT: `priority` is above 0, or `flags` has another bit.
+ * - Ownership: the caller destroys the stream with `sconce_stream_destroy`. Until then it is used as a stream of
+ *   `sconce_stream_get_from_external`.
+ * - torch: `torch.cuda.ExternalStream` of a stream of `cudaStreamCreateWithPriority`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_create(int32_t device,
+                                   uint32_t flags,
+                                   int32_t priority,
+                                   struct sconce_stream *out_stream);
+
+/**
+ * Destroys a stream of `sconce_stream_create`. Work that is queued already still runs.
+ *
+ * Memory that was allocated for the stream, or noted with a `…_record_stream` function, stays usable, and is
+ * reused when the work that used it has finished.
+ *
+ * - Errors: INVALID_ARGUMENT: the library owns the stream (a default stream, or one of a pool), or it is the
+ *   default stream of a thread. INVALID_STATE: the stream is the calling thread's current stream.
+ * - Ownership: no call uses the stream afterwards, and no other thread has it as its current stream. The driver may
+ *   give its handle to another stream, which has the same number then.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_destroy(struct sconce_stream stream);
 
 /**
  * Reports whether all work queued on a stream has finished.

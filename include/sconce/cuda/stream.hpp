@@ -301,6 +301,54 @@ inline void setCurrentCUDAStream(const CUDAStream& stream) {
   return CUDAStream(stream);
 }
 
+/// A stream that this object owns, beside those of the pools, which all callers share. Movable, not
+/// copyable. Its destructor destroys the stream, whose work goes on: nothing may use the stream
+/// afterwards, and no thread may have it as its current stream.
+class [[nodiscard]] OwnedStream {
+ public:
+  /// Creates a stream.
+  /// \param device the device; -1 is the current one
+  /// \param priority 0 is low, -1 is high; lower numbers mean still higher priorities
+  /// \param non_blocking whether the default stream does not order the stream's work
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if `priority` is above 0
+  SCONCE_NODISCARD_CTOR explicit OwnedStream(DeviceIndex device = -1, int priority = 0,
+                                             bool non_blocking = true) {
+    detail::check(::sconce_stream_create(device, non_blocking ? SCONCE_STREAM_NON_BLOCKING : 0,
+                                         priority, &stream_));
+    owned_ = true;
+  }
+  /// Takes the stream of `other`, which has none then.
+  OwnedStream(OwnedStream&& other) noexcept
+      : stream_(other.stream_), owned_(std::exchange(other.owned_, false)) {}
+  /// Destroys the stream, and takes that of `other`.
+  OwnedStream& operator=(OwnedStream&& other) noexcept {
+    if (this != &other) {
+      reset();
+      stream_ = other.stream_;
+      owned_ = std::exchange(other.owned_, false);
+    }
+    return *this;
+  }
+  OwnedStream(const OwnedStream&) = delete;
+  OwnedStream& operator=(const OwnedStream&) = delete;
+  ~OwnedStream() { reset(); }
+
+  /// The stream, for calls and guards.
+  [[nodiscard]] CUDAStream stream() const noexcept { return CUDAStream(stream_); }
+  /// The stream, for calls and guards.
+  operator CUDAStream() const noexcept { return stream(); }  // NOLINT: it is one
+
+ private:
+  void reset() noexcept {
+    if (std::exchange(owned_, false)) {
+      detail::log_failure(::sconce_stream_destroy(stream_), "destroying an OwnedStream");
+    }
+  }
+
+  sconce_stream stream_{};
+  bool owned_ = false;
+};
+
 /// The stream of a call; without one the call uses the current stream.
 ///
 /// A call with a stream does not depend on the current device and stream of its thread. Goroutines

@@ -61,6 +61,8 @@ pub(super) const ALL: &[Call] = &[
     call!(sconce_stream_restore, w, [w.stream, 0]),
     call!(sconce_stream_get_from_pool, w, [0, -1, out()]),
     call!(sconce_stream_get_from_external, w, [native_stream(), 0, out()]),
+    call!(sconce_stream_create, w, [0, 0, -1, out()]),
+    call!(sconce_stream_destroy, w, [owned_stream()]),
     call!(sconce_stream_get_native, w, [w.stream, out()]),
     call!(sconce_event_create, w, [0, out()]),
     call!(sconce_event_destroy, w, [pending_event()]),

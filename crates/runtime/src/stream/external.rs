@@ -11,7 +11,7 @@
 use sconce_base::error::{Error, Result};
 use sconce_base::thread_state;
 use sconce_base::types::DeviceIndex;
-use sconce_driver::{StreamHandle, StreamRef};
+use sconce_driver::{StreamFlags, StreamHandle, StreamRef};
 
 use super::id::StreamKind;
 use super::maker::{Maker, Named};
@@ -41,6 +41,37 @@ pub fn from_external(handle: StreamHandle, index: i32) -> Result<Stream> {
         parked::named(runtime, stream);
     }
     Ok(Stream::foreign(stream))
+}
+
+/// Makes a stream that the program owns, beside the pools. It counts as one that other code made.
+pub fn create(index: i32, flags: StreamFlags, priority: i32) -> Result<Stream> {
+    let runtime = runtime()?;
+    let device = device::resolve(runtime, index)?;
+    if priority > 0 {
+        return Err(pool::positive(priority));
+    }
+    let handle = runtime.driver().stream_create(device, flags, priority)?;
+    let stream = StreamRef { device, handle };
+    name(runtime, stream);
+    Ok(Stream::foreign(stream))
+}
+
+/// Destroys a stream of the program. Its work goes on. What is known of its maker stays: the allocators ask for it
+/// when the driver uses the handle for another stream.
+pub fn destroy(stream: Stream) -> Result<()> {
+    let runtime = runtime()?;
+    let named = stream.driver_ref();
+    if !stream.is_foreign() || named.handle == StreamHandle::PER_THREAD {
+        return Err(Error::invalid_argument(
+            "stream is a default stream or one of a pool, which are never destroyed; pass one of sconce_stream_create",
+        ));
+    }
+    if current_foreign(named.device) == Some(named) {
+        return Err(Error::invalid_state(
+            "stream is the calling thread's current stream; make another one current first",
+        ));
+    }
+    runtime.driver().stream_destroy(named)
 }
 
 /// Notes which stream a handle names. The running call must name the handle: unless the library owns the

@@ -47,8 +47,8 @@ pub(crate) use current::current_here;
 pub use current::{current, exchange, restore, run, set_current};
 pub use current::{current_beside, current_on};
 pub use device_waits::NotedCapture;
-pub use external::from_external;
 pub use external::name;
+pub use external::{create, destroy, from_external};
 #[cfg(all(test, loom))]
 pub(crate) use giving_back::CaptureStarts;
 pub use giving_back::{GivingBack, begin_capture, give_back, hold_back_captures};

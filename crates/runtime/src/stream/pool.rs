@@ -51,7 +51,7 @@ fn level_of(priority: i32) -> Result<usize> {
 
 #[cold]
 #[inline(never)]
-fn positive(priority: i32) -> Error {
+pub(super) fn positive(priority: i32) -> Error {
     Error::invalid_argument(format!(
         "priority is {priority}; it must be 0 (low) or negative (-1 is high)"
     ))
