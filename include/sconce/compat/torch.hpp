@@ -65,6 +65,8 @@
 #endif
 #endif
 #include <sconce/compat/core/marks.hpp>
+#include <sconce/compat/core/stream.hpp>
+#include <sconce/compat/cuda/calls.hpp>
 #include <sconce/compat/cuda/handles.hpp>
 #include <sconce/compat/library/library.hpp>
 #include <sconce/compat/namespaces.hpp>

@@ -13,6 +13,7 @@
 #include <sconce/c/library.h>
 #include <sconce/c/stream.h>
 
+#include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
@@ -301,6 +302,11 @@ class [[nodiscard]] CUDAMultiStreamGuard {
   /// Makes the listed streams current: `CUDAMultiStreamGuard guard({a, b});`.
   SCONCE_NODISCARD_CTOR CUDAMultiStreamGuard(std::initializer_list<CUDAStream> streams)
       : CUDAMultiStreamGuard(streams.begin(), streams.size()) {}
+
+  /// Makes the streams of an array current, as those of a vector.
+  template <std::size_t N>
+  SCONCE_NODISCARD_CTOR explicit CUDAMultiStreamGuard(const std::array<CUDAStream, N>& streams)
+      : CUDAMultiStreamGuard(streams.data(), N) {}
 
   /// Makes the `count` streams of an array current.
   SCONCE_NODISCARD_CTOR CUDAMultiStreamGuard(const CUDAStream* streams, std::size_t count) {

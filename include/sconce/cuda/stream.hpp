@@ -69,6 +69,14 @@ class CUDAStream {
   /// Constructs the stream that the C API calls `stream`. Owns nothing.
   explicit constexpr CUDAStream(sconce_stream stream) noexcept : stream_(stream) {}
 
+  /// Marks a constructor that does not check whether a stream is one of CUDA.
+  enum Unchecked { UNCHECKED };
+  /// The stream of a `c10::Stream`, or of another class with its methods. Corresponds to
+  /// `CUDAStream(CUDAStream::UNCHECKED, stream)`.
+  template <class Stream>
+  constexpr CUDAStream(Unchecked, const Stream& stream) noexcept
+      : stream_{stream.id(), stream.device_index(), 0} {}
+
   /// The C API's value.
   [[nodiscard]] constexpr sconce_stream get() const noexcept { return stream_; }
   /// The C API's value; corresponds to `CUDAStream::unwrap`.

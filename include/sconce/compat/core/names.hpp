@@ -9,6 +9,7 @@
 #ifndef SCONCE_COMPAT_CORE_NAMES_HPP
 #define SCONCE_COMPAT_CORE_NAMES_HPP
 
+#include <sconce/compat/core/guard.hpp>
 #include <sconce/sconce_all.hpp>
 
 namespace sconce {
