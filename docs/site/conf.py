@@ -58,6 +58,7 @@ docs/guide/several_devices
 docs/guide/testing
 docs/guide/environment
 docs/guide/from_pytorch
+docs/guide/extensions
 docs/guide/code_for_c10
 docs/guide/other_languages
 docs/guide/compiled_models

@@ -11,6 +11,7 @@ mod marks;
 mod names;
 mod operations;
 mod streams;
+mod torch_headers;
 
 use std::path::{Path, PathBuf};
 use testkit::structs;
