@@ -38,8 +38,9 @@ pub(crate) struct Calls {
     all: VecDeque<Call>,
     /// The ranks of each communicator that this process has, as far as they have called.
     own: HashMap<Vec<u8>, BTreeSet<usize>>,
-    /// Communicators in the order of their first calls.
+    /// Communicators in the order of their first calls, and how many there were.
     numbers: HashMap<Vec<u8>, usize>,
+    numbered: usize,
 }
 
 impl Calls {
@@ -53,14 +54,22 @@ impl Calls {
         self.own.entry(name.to_vec()).or_default().insert(rank);
     }
 
+    /// No rank of a communicator is in this process any more.
+    pub(crate) fn forget(&mut self, name: &[u8]) {
+        self.own.remove(name);
+        self.numbers.remove(name);
+    }
+
     /// Makes room for a call of a communicator, without those that are done.
     pub(crate) fn expect(&mut self, it: &RankCall, settled: &Clock) {
         self.all.retain(|call| !settled.knows(call.epoch));
         if self.all.len() >= MOST_CALLS {
             self.all.pop_front();
         }
-        let next = self.numbers.len() + 1;
-        self.numbers.entry(it.meeting.0.clone()).or_insert(next);
+        if !self.numbers.contains_key(&it.meeting.0) {
+            self.numbered += 1;
+            self.numbers.insert(it.meeting.0.clone(), self.numbered);
+        }
         self.own_rank(&it.meeting.0, it.rank);
     }
 

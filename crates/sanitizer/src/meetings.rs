@@ -45,13 +45,28 @@ impl Meetings {
         ranks.live += 1;
     }
 
-    /// A rank has gone. With the last one, calls go that some ranks never queued.
-    pub(crate) fn leaves(&mut self, name: &[u8]) {
-        if let Some(ranks) = self.0.get_mut(name) {
-            ranks.live -= 1;
-            if ranks.live == 0 {
-                self.0.remove(name);
-            }
+    /// A rank has gone. With the last one, calls go that some ranks never queued. Whether it was the last one.
+    pub(crate) fn leaves(&mut self, name: &[u8]) -> bool {
+        let Some(ranks) = self.0.get_mut(name) else { return false };
+        ranks.live -= 1;
+        let is_last = ranks.live == 0;
+        if is_last {
+            self.0.remove(name);
+        }
+        is_last
+    }
+
+    /// The driver has refused a rank's call, which is still to come. What precedes it stays, so that nothing that
+    /// follows is reported wrongly.
+    pub(crate) fn withdraw(&mut self, name: &[u8], call: u64) {
+        let Some(ranks) = self.0.get_mut(name) else { return };
+        let meeting = ranks
+            .open
+            .entry(call)
+            .or_insert_with(|| Meeting { came: ranks.all, heard: Vec::new() });
+        meeting.came = meeting.came.saturating_sub(1);
+        if meeting.came == 0 {
+            ranks.open.remove(&call);
         }
     }
 
@@ -113,6 +128,23 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_the_driver_refuses_is_still_to_come() {
+        for refused in [1, 2] {
+            let mut meetings = Meetings::default();
+            (0..2).for_each(|_| meetings.joins(b"x"));
+            for lane in [1, 2] {
+                meetings.meet(b"x", 1, |_| Some(known(lane)));
+                if lane == refused {
+                    meetings.withdraw(b"x", 1);
+                    assert_eq!(meetings.open(), usize::from(refused == 2), "{refused}");
+                    meetings.meet(b"x", 1, |_| Some(known(lane)));
+                }
+            }
+            assert_eq!(meetings.open(), 0, "{refused}");
+        }
+    }
+
+    #[test]
     fn ranks_that_go_neither_end_a_call_early_nor_keep_it() {
         let mut meetings = Meetings::default();
         (0..3).for_each(|_| meetings.joins(b"x"));
@@ -128,7 +160,7 @@ mod tests {
         // One rank never comes.
         meetings.meet(b"x", 2, |_| Some(known(1)));
         assert_eq!(meetings.open(), 1);
-        (0..2).for_each(|_| meetings.leaves(b"x"));
+        assert_eq!([(); 2].map(|()| meetings.leaves(b"x")), [false, true]);
         assert_eq!(meetings.open(), 0);
     }
 }

@@ -269,7 +269,10 @@ impl Member {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        self.sanitizer.meetings.lock().leaves(&self.name);
+        let was_last = self.sanitizer.meetings.lock().leaves(&self.name);
+        if was_last {
+            self.sanitizer.note(|checker| checker.calls.forget(&self.name));
+        }
     }
 }
 
@@ -328,12 +331,20 @@ impl CommEndpoint for CheckedEndpoint {
             }
             number
         };
-        sanitizer.attempt(queued, || {
+        let number = self.calls;
+        let queued = sanitizer.attempt(queued, || {
             if are_all_needed {
-                sanitizer.meet(name, self.calls, stream);
+                sanitizer.meet(name, number, stream);
             }
-            self.inner.queue(call, stream)
-        })
+            self.inner.queue(call, stream).inspect_err(|_| {
+                if are_all_needed {
+                    sanitizer.meetings.lock().withdraw(name, number);
+                }
+            })
+        });
+        // The next call of the rank takes its place.
+        self.calls -= u64::from(are_all_needed && queued.is_err());
+        queued
     }
 
     fn split(
