@@ -17,10 +17,10 @@ use crate::collective::Calls;
 use crate::meetings::Part;
 use crate::memory::{Block, Conflict, NewAccess, Shadow, Trouble};
 use crate::operation::Operation;
-use crate::order::{Order, Waited};
+use crate::order::{Order, Record, Waited};
 use crate::page::{History, WaitKind};
 use crate::pattern::Pattern;
-use crate::pending::Pending;
+use crate::pending::{Awaited, Pending};
 use crate::report::{Finding, FindingKind, Hang, Reports};
 use crate::site::{Callers, Site};
 use crate::unwritten::Unwritten;
@@ -240,7 +240,8 @@ impl Checker {
         self.order.destroyed(stream);
     }
 
-    pub(crate) fn recorded(&mut self, event: usize, stream: StreamRef) {
+    /// Returns the event's record before, which [`Checker::not_recorded`] takes.
+    pub(crate) fn recorded(&mut self, event: usize, stream: StreamRef) -> Option<Record> {
         let lane = self.order.lane(stream);
         self.pending.stream(lane, stream);
         if self.order.capture_of(lane).is_none() {
@@ -253,14 +254,19 @@ impl Checker {
             Some(number) => {
                 let captured = self.captures.get(&number);
                 let clock = captured.and_then(|capture| capture.clocks.get(&lane)).cloned();
-                self.order.record(event, clock.unwrap_or_default(), Some(number));
+                self.order.record(event, clock.unwrap_or_default(), Some(number))
             }
             None => {
                 self.order.begin(lane);
                 let clock = self.order.clock(lane).clone();
-                self.order.record(event, clock, None);
+                self.order.record(event, clock, None)
             }
         }
+    }
+
+    /// The driver has refused to record an event: its record before is the newest still.
+    pub(crate) fn not_recorded(&mut self, event: usize, before: Option<Record>) {
+        self.order.not_recorded(event, before);
     }
 
     pub(crate) fn waits(&mut self, stream: StreamRef, event: usize) {
@@ -288,11 +294,25 @@ impl Checker {
         }
     }
 
-    /// The host knows that an event's record is done.
-    pub(crate) fn event_done(&mut self, event: usize) {
-        if let Some(clock) = self.order.of_event(event) {
-            self.keep_wait(WaitKind::Host, event, HOST);
-            self.order.join(HOST, &clock);
+    /// The host has waited for what was queued when it began, or has asked and heard that it is done: `target` is what
+    /// [`Checker::target`] returned then. What other threads have queued since may still run.
+    pub(crate) fn waited(&mut self, awaited: Awaited, target: &Clock) {
+        match awaited {
+            Awaited::Event(event) => self.keep_wait(WaitKind::Host, event, HOST),
+            Awaited::Stream(stream) => {
+                let lane = self.order.lane(stream);
+                self.keep_host_wait(Waited::Stream(lane));
+            }
+            Awaited::Device(device) => self.keep_host_wait(Waited::Device(device)),
+            Awaited::AllDevices => self.keep_host_wait(Waited::All),
+        }
+        self.order.join(HOST, target);
+    }
+
+    /// All that is queued is done, and the host knows.
+    fn done(&mut self, awaited: Awaited) {
+        if let Some(target) = self.target(awaited) {
+            self.waited(awaited, &target);
         }
     }
 
@@ -303,16 +323,18 @@ impl Checker {
         }
     }
 
-    /// The host knows that all work of a stream is done.
+    #[cfg(test)]
+    pub(crate) fn event_done(&mut self, event: usize) {
+        self.done(Awaited::Event(event));
+    }
+
+    #[cfg(test)]
     pub(crate) fn stream_done(&mut self, stream: StreamRef) {
-        let lane = self.order.lane(stream);
-        self.keep_host_wait(Waited::Stream(lane));
-        self.order.waited_for(lane);
+        self.done(Awaited::Stream(stream));
     }
 
     pub(crate) fn devices_done(&mut self, device: Option<DeviceIndex>) {
-        self.keep_host_wait(device.map_or(Waited::All, Waited::Device));
-        self.order.waited_for_devices(device);
+        self.done(device.map_or(Awaited::AllDevices, Awaited::Device));
     }
 }
 

@@ -32,7 +32,7 @@ struct LaneState {
 
 /// The newest record of an event.
 #[derive(Clone)]
-struct Record {
+pub(crate) struct Record {
     clock: Arc<Clock>,
     /// The capture that the record is in.
     capture: Option<u64>,
@@ -278,14 +278,22 @@ impl Order {
         self.join(HOST, &clock);
     }
 
-    /// The host has waited for a device, or for all.
-    pub(crate) fn waited_for_devices(&mut self, device: Option<DeviceIndex>) {
-        let clock = self.behind_devices(device);
-        self.join(HOST, &clock);
+    /// Returns the record before, which [`Order::not_recorded`] takes.
+    pub(crate) fn record(
+        &mut self,
+        event: usize,
+        clock: Clock,
+        capture: Option<u64>,
+    ) -> Option<Record> {
+        self.events.insert(event, Record { clock: Arc::new(clock), capture })
     }
 
-    pub(crate) fn record(&mut self, event: usize, clock: Clock, capture: Option<u64>) {
-        self.events.insert(event, Record { clock: Arc::new(clock), capture });
+    /// The driver has refused to record an event.
+    pub(crate) fn not_recorded(&mut self, event: usize, before: Option<Record>) {
+        match before {
+            Some(before) => drop(self.events.insert(event, before)),
+            None => drop(self.events.remove(&event)),
+        }
     }
 
     pub(crate) fn recorded(&self, event: usize) -> Option<(Arc<Clock>, Option<u64>)> {

@@ -32,7 +32,9 @@ impl Memory for CheckedDriver {
         // Before the call: after it, another thread may have the address.
         let was = self.sanitizer.note(|checker| checker.released(ptr.0, bytes));
         let zones = self.take_zones(ptr.0, bytes);
-        let watch = self.sanitizer.awaits(Awaited::Device(device));
+        let awaited = Awaited::Device(device);
+        let target = self.sanitizer.note(|checker| checker.target(awaited));
+        let watch = self.sanitizer.awaits(awaited);
         if let Err(error) = self.inner.memory_free(device, ptr) {
             // The memory is still the caller's, who may use it as before.
             self.sanitizer.note(|checker| checker.not_released(was));
@@ -41,7 +43,7 @@ impl Memory for CheckedDriver {
         }
         drop(watch);
         // The driver has waited for the device.
-        self.sanitizer.note(|checker| checker.devices_done(Some(device)));
+        self.sanitizer.note(|checker| target.map(|target| checker.waited(awaited, &target)));
         Ok(())
     }
 }
@@ -76,14 +78,17 @@ impl CheckedDriver {
         // Before the call: after it, another thread may have the address.
         let bytes = self.sanitizer.pinned.lock().remove(&address);
         let all = bytes.unwrap_or(0) as u64;
-        let was = self.sanitizer.note(|checker| checker.forget(address as u64, all));
+        let (was, target) = self.sanitizer.note(|checker| {
+            (checker.forget(address as u64, all), checker.target(Awaited::AllDevices))
+        });
         if let Err(error) = call() {
             self.sanitizer.pinned.lock().extend(bytes.map(|bytes| (address, bytes)));
             self.sanitizer.note(|checker| checker.not_released(was));
             return Err(error);
         }
         // The driver has waited for all devices.
-        self.sanitizer.note(|checker| checker.devices_done(None));
+        self.sanitizer
+            .note(|checker| target.map(|target| checker.waited(Awaited::AllDevices, &target)));
         Ok(())
     }
 }

@@ -24,6 +24,7 @@ use sconce_driver::{
 
 use crate::Sanitizer;
 use crate::checker::Checker;
+use crate::clock::Clock;
 use crate::pending::Awaited;
 use guards::Guards;
 
@@ -57,6 +58,22 @@ impl CheckedDriver {
 }
 
 impl CheckedDriver {
+    /// What the host learns when a wait ends that begins now, or when a question is answered that is asked now: what
+    /// other threads queue meanwhile is not part of it.
+    pub(super) fn target(&self, awaited: Awaited) -> Option<Arc<Clock>> {
+        if !self.sanitizer.is_enabled() {
+            return None;
+        }
+        self.sanitizer.note(|checker| checker.target(awaited))
+    }
+
+    /// The host has learnt that the work of a target is done.
+    pub(super) fn waited(&self, awaited: Awaited, target: Option<Arc<Clock>>) {
+        if let Some(target) = target {
+            self.learnt(|checker| checker.waited(awaited, &target));
+        }
+    }
+
     /// The host has learnt that work is done.
     pub(super) fn learnt(&self, what: impl FnOnce(&mut Checker)) {
         self.sanitizer.tell(what);
@@ -74,10 +91,12 @@ impl Devices for CheckedDriver {
     }
 
     fn device_synchronize(&self, device: DeviceIndex) -> Result<()> {
-        let watch = self.sanitizer.awaits(Awaited::Device(device));
+        let awaited = Awaited::Device(device);
+        let target = self.target(awaited);
+        let watch = self.sanitizer.awaits(awaited);
         self.inner.device_synchronize(device)?;
         drop(watch);
-        self.learnt(|checker| checker.devices_done(Some(device)));
+        self.waited(awaited, target);
         Ok(())
     }
 }
@@ -111,26 +130,32 @@ impl Events for CheckedDriver {
 
     fn event_record(&self, event: EventHandle, stream: sconce_driver::StreamRef) -> Result<()> {
         let capture = self.sanitizer.capture_of(stream);
-        self.sanitizer.note(|checker| {
+        let before = self.sanitizer.note(|checker| {
             checker.found_capture(stream, capture);
-            checker.recorded(event.native(), stream);
+            checker.recorded(event.native(), stream)
         });
-        self.inner.event_record(event, stream)
+        self.inner.event_record(event, stream).inspect_err(|_| {
+            self.sanitizer.note(|checker| checker.not_recorded(event.native(), before));
+        })
     }
 
     fn event_query(&self, event: EventHandle) -> Result<bool> {
+        let awaited = Awaited::Event(event.native());
+        let target = self.target(awaited);
         let is_done = self.inner.event_query(event)?;
         if is_done {
-            self.learnt(|checker| checker.event_done(event.native()));
+            self.waited(awaited, target);
         }
         Ok(is_done)
     }
 
     fn event_synchronize(&self, event: EventHandle) -> Result<()> {
-        let watch = self.sanitizer.awaits(Awaited::Event(event.native()));
+        let awaited = Awaited::Event(event.native());
+        let target = self.target(awaited);
+        let watch = self.sanitizer.awaits(awaited);
         self.inner.event_synchronize(event)?;
         drop(watch);
-        self.learnt(|checker| checker.event_done(event.native()));
+        self.waited(awaited, target);
         Ok(())
     }
 }

@@ -49,18 +49,22 @@ impl Streams for CheckedDriver {
     }
 
     fn stream_query(&self, stream: StreamRef) -> Result<bool> {
+        let awaited = Awaited::Stream(stream);
+        let target = self.target(awaited);
         let is_done = self.inner.stream_query(stream)?;
         if is_done {
-            self.learnt(|checker| checker.stream_done(stream));
+            self.waited(awaited, target);
         }
         Ok(is_done)
     }
 
     fn stream_synchronize(&self, stream: StreamRef) -> Result<()> {
-        let watch = self.sanitizer.awaits(Awaited::Stream(stream));
+        let awaited = Awaited::Stream(stream);
+        let target = self.target(awaited);
+        let watch = self.sanitizer.awaits(awaited);
         self.inner.stream_synchronize(stream)?;
         drop(watch);
-        self.learnt(|checker| checker.stream_done(stream));
+        self.waited(awaited, target);
         Ok(())
     }
 
@@ -135,13 +139,14 @@ impl CheckedDriver {
         if scope::moves_memory() {
             uses.iter_mut().for_each(|it| it.reading = Reading::Anything);
         }
+        let awaited = Awaited::Stream(stream);
+        let mut target = None;
         self.sanitizer.queue(stream, name, Some(uses), || {
-            let _watch = may_wait.then(|| self.sanitizer.awaits(Awaited::Stream(stream)));
+            target = is_waited_for.then(|| self.target(awaited)).flatten();
+            let _watch = may_wait.then(|| self.sanitizer.awaits(awaited));
             call()
         })?;
-        if is_waited_for {
-            self.learnt(|checker| checker.stream_done(stream));
-        }
+        self.waited(awaited, target);
         Ok(())
     }
 }

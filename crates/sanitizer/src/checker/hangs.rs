@@ -6,32 +6,40 @@ use std::sync::Arc;
 use sconce_driver::{HeadState, StreamRef};
 
 use super::Checker;
-use crate::clock::{Epoch, HOST, Lane};
+use crate::clock::{Clock, Epoch, HOST, Lane};
 use crate::collective::{Call, RankCall};
 use crate::operation::Operation;
 use crate::pending::{Awaited, Suspect, Wait, other_process, repair};
 use crate::report::Hang;
 
 impl Checker {
-    /// The host begins to wait: what for, unless that is done.
-    pub(crate) fn wait_begins(&mut self, awaited: Awaited) -> Option<Wait> {
-        let (name, target, is_foreign) = match awaited {
+    /// What has to be done for a wait of the host to end that begins now. `None`: nothing that is known.
+    pub(crate) fn target(&mut self, awaited: Awaited) -> Option<Arc<Clock>> {
+        Some(match awaited {
+            Awaited::Event(event) => self.order.of_event(event)?,
             Awaited::Stream(stream) => {
                 let lane = self.order.lane(stream);
                 self.pending.stream(lane, stream);
-                (format!("the wait for {}", self.order.short(lane)), self.order.behind(lane), false)
+                Arc::new(self.order.behind(lane))
+            }
+            Awaited::Device(device) => Arc::new(self.order.behind_devices(Some(device))),
+            Awaited::AllDevices => Arc::new(self.order.behind_devices(None)),
+        })
+    }
+
+    /// The host begins to wait: what for, unless that is done.
+    pub(crate) fn wait_begins(&mut self, awaited: Awaited) -> Option<Wait> {
+        let target = (*self.target(awaited)?).clone();
+        let (name, is_foreign) = match awaited {
+            Awaited::Stream(stream) => {
+                let lane = self.order.lane(stream);
+                (format!("the wait for {}", self.order.short(lane)), false)
             }
             Awaited::Event(event) => {
-                let target = (*self.order.of_event(event)?).clone();
-                ("the wait for an event".to_owned(), target, self.order.is_foreign(event))
+                ("the wait for an event".to_owned(), self.order.is_foreign(event))
             }
-            Awaited::Device(device) => {
-                let target = self.order.behind_devices(Some(device));
-                (format!("the wait for device {device}"), target, false)
-            }
-            Awaited::AllDevices => {
-                ("the wait for all devices".to_owned(), self.order.behind_devices(None), false)
-            }
+            Awaited::Device(device) => (format!("the wait for device {device}"), false),
+            Awaited::AllDevices => ("the wait for all devices".to_owned(), false),
         };
         if !is_foreign && self.order.host().knows_all(&target) {
             return None;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::checker::LastCall;
 use crate::meetings::Part;
+use crate::pending::Awaited;
 
 const EVENT: usize = 0x10;
 const BACK: usize = 0x20;
@@ -192,6 +193,30 @@ const CASES: &[Case] = &[
         write(checker, a());
         let parts: Vec<Part> = checker.joined(a(), &[]).into_iter().collect();
         checker.joined(b(), if edge { &parts } else { &[] });
+        read(checker, b());
+    }),
+    race("the host knows what was queued when its wait began", |checker, edge| {
+        let early = checker.target(Awaited::Stream(a())).expect("a clock");
+        write(checker, a());
+        let late = checker.target(Awaited::Stream(a())).expect("a clock");
+        checker.waited(Awaited::Stream(a()), if edge { &late } else { &early });
+        read(checker, b());
+    }),
+    race("the host has waited for the record that was the newest then", |checker, edge| {
+        checker.recorded(EVENT, a());
+        let early = checker.target(Awaited::Event(EVENT)).expect("a record");
+        write_and_record(checker);
+        let late = checker.target(Awaited::Event(EVENT)).expect("a record");
+        checker.waited(Awaited::Event(EVENT), if edge { &late } else { &early });
+        read(checker, b());
+    }),
+    race("a record that the driver refuses leaves the one before", |checker, edge| {
+        write_and_record(checker);
+        let before = checker.recorded(EVENT, c());
+        if edge {
+            checker.not_recorded(EVENT, before);
+        }
+        checker.waits(b(), EVENT);
         read(checker, b());
     }),
     race("the rank that calls first waits for the others, too", |checker, edge| {
