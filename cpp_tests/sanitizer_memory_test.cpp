@@ -160,6 +160,36 @@ TEST_P(SanitizerOutsideTest, WorkOnMemoryThatWasGivenBackIsRefused) {
   EXPECT_TRUE(support::contains(sconce::sanitizer::report(0).text, "use of freed memory"));
 }
 
+/// An input of a graph that the program frees, and whose memory it then gives back to the driver.
+TEST_F(SanitizerMemoryTest, ALaunchDoesNotUseAnInputThatWasFreed) {
+  const CUDAStream stream = getStreamFromPool();
+  const CUDAStreamGuard guard(stream);
+  constexpr std::size_t kBytes = 32 << 20;
+  DeviceBuffer input(kBytes, stream);
+  DeviceBuffer output(kBytes, stream);
+  memory_set(input, 1);
+  CUDAGraph graph;
+  graph.capture_begin();
+  copy_(output, input, /*non_blocking=*/true);
+  graph.capture_end();
+  sconce::sanitizer::reset();
+  graph.replay();
+  settle();
+  EXPECT_EQ(sconce::sanitizer::report_count(), 0);
+  input.reset();
+  graph.replay();
+  settle();
+  ASSERT_EQ(sconce::sanitizer::report_count(), 1);
+  const std::string text = sconce::sanitizer::report(0).text;
+  EXPECT_TRUE(support::contains(text, "use of freed memory")) << text;
+  EXPECT_TRUE(support::contains(text, "copy in graph launch")) << text;
+  empty_cache();
+  if (sconce::active_backend() == sconce::Backend::Sim) {
+    EXPECT_EQ(status_or_ok([&] { graph.replay(); }), SCONCE_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(sconce::sanitizer::report_count(), 2);
+  }
+}
+
 TEST_F(SanitizerMemoryTest, BytesThatNobodyHasWrittenAreNotRead) {
   SCONCE_NEED_SIMULATOR();
   DeviceBuffer block(1024);
