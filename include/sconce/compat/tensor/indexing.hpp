@@ -31,6 +31,16 @@ namespace at {
 /// Indices of several kinds. Corresponds to `torch::indexing`.
 namespace indexing {
 
+/// What an index is. Before the constants of two of the names: GCC warns otherwise.
+enum class TensorIndexType : std::uint8_t {
+  None,      ///< a new dimension
+  Ellipsis,  ///< all dimensions that the others do not name
+  SymInt,    ///< one index, whose dimension goes
+  Boolean,   ///< a new dimension with one index or none
+  Slice,     ///< several indices
+  Tensor     ///< the indices that a tensor lists, or those for which a mask is true
+};
+
 /// A new dimension as an index, or a bound of a slice that is left out.
 inline constexpr std::nullopt_t None = std::nullopt;
 
@@ -66,16 +76,6 @@ class Slice {
   std::optional<std::int64_t> start_;
   std::optional<std::int64_t> stop_;
   std::int64_t step_;
-};
-
-/// What an index is.
-enum class TensorIndexType : std::uint8_t {
-  None,      ///< a new dimension
-  Ellipsis,  ///< all dimensions that the others do not name
-  SymInt,    ///< one index, whose dimension goes
-  Boolean,   ///< a new dimension with one index or none
-  Slice,     ///< several indices
-  Tensor     ///< the indices that a tensor lists, or those for which a mask is true
 };
 
 /// An index of any kind. Corresponds to `at::indexing::TensorIndex`.
