@@ -6,6 +6,7 @@
 // With -DNUMBERS_OF_PYTORCH and the headers of PyTorch it does the same with c10's own numbers. The
 // rows of both have to be equal: kernels then give the same bits.
 #ifdef NUMBERS_OF_PYTORCH
+#include <c10/cuda/CUDAMathCompat.h>
 #include <c10/util/Float8_e4m3fn.h>
 #include <c10/util/Float8_e4m3fnuz.h>
 #include <c10/util/Float8_e5m2.h>
@@ -13,11 +14,15 @@
 #include <c10/util/complex.h>
 
 #include <ATen/cuda/Atomic.cuh>
+#include <ATen/native/cuda/GridSampler.cuh>
 #include <ATen/native/cuda/KernelUtils.cuh>
 #else
+#include <sconce/compat/kernels/device_math.cuh>
+#include <sconce/compat/kernels/grid_sampler.cuh>
 #include <sconce/compat/numbers/atomic.cuh>
 namespace c10 = sconce::compat::c10;
 namespace at = sconce::compat::at;
+namespace device_math = sconce::compat::device_math;
 #endif
 #include <cmath>
 #include <cstdint>
@@ -27,6 +32,10 @@ namespace at = sconce::compat::at;
 #include <limits>
 #include <string>
 #include <vector>
+
+#ifdef NUMBERS_OF_PYTORCH
+namespace device_math = c10::cuda::compat;
+#endif
 
 namespace {
 
@@ -459,6 +468,64 @@ void complex_numbers(const std::string& name, double tolerance) {
   print_row(name + " functions", bits, 0, 1);
 }
 
+// Where a point of a grid lies, and functions with one name for singles and doubles.
+
+constexpr int kPlaces = 12;
+
+template <class T>
+__global__ void places_kernel(T* results, int count) {
+  using at::native::detail::GridSamplerPadding;
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= count) {
+    return;
+  }
+  const T coord = static_cast<T>(i - count / 2) / 97;
+  T* result = results + i * kPlaces;
+  for (int mode = 0; mode < 6; ++mode) {
+    const auto padding = mode / 2 == 0   ? GridSamplerPadding::Zeros
+                         : mode / 2 == 1 ? GridSamplerPadding::Border
+                                         : GridSamplerPadding::Reflection;
+    T slope = 0;
+    const T place = at::native::grid_sampler_compute_source_index_set_grad(coord, 7, padding,
+                                                                           mode % 2 == 1, &slope);
+    const T same = at::native::grid_sampler_compute_source_index(coord, 7, padding, mode % 2 == 1);
+    result[mode] = same == place ? place + 1000 * slope : NAN;
+  }
+  at::native::get_cubic_coefficients_grad(result + 6, coord);
+  T sine = 0;
+  T cosine = 0;
+  device_math::sincos(coord, &sine, &cosine);
+  result[10] = device_math::max(device_math::tanh(coord), sine) - device_math::abs(cosine);
+  result[11] = device_math::rsqrt(device_math::exp(coord)) + device_math::normcdf(coord);
+}
+template <class T>
+void places(const std::string& name, double tolerance) {
+  constexpr int kCount = 2000;
+  const Elements<T> results(static_cast<std::size_t>(kCount) * kPlaces);
+  places_kernel<<<blocks(kCount), 256>>>(results.data(), kCount);
+  const std::vector<T> computed = results.read();
+  std::vector<Word> bits;
+  for (int i = 0; i < kCount; ++i) {
+    const T* result = computed.data() + static_cast<std::size_t>(i) * kPlaces;
+    for (int k = 0; k < kPlaces; ++k) {
+      bits.push_back(bits_of(result[k], true));
+    }
+    // Without padding the pixels are those of a line through the image.
+    const double coord = static_cast<double>(static_cast<T>(i - kCount / 2) / 97);
+    const auto near = [&](int k, double expected) {
+      expect(std::fabs(static_cast<double>(result[k]) - expected) <= tolerance * 4000,
+             name + " place " + std::to_string(k) + " of " + std::to_string(i));
+    };
+    near(0, ((coord + 1) * 7 - 1) / 2 + 3500);
+    near(1, (coord + 1) / 2 * 6 + 3000);
+    const double clipped = std::fmin(6, std::fmax(0, (coord + 1) / 2 * 6));
+    const bool inside = (coord + 1) / 2 * 6 > 0 && (coord + 1) / 2 * 6 < 6;
+    near(3, clipped + (inside ? 3000 : 0));
+    near(10, std::fmax(std::tanh(coord), std::sin(coord)) - std::fabs(std::cos(coord)));
+  }
+  print_row(name + " places", bits, 0, 1);
+}
+
 }  // namespace
 
 int main() {
@@ -477,6 +544,8 @@ int main() {
   atomic_operations();
   complex_numbers<float>("complex<float>", 1e-5);
   complex_numbers<double>("complex<double>", 1e-13);
+  places<float>("float", 1e-6);
+  places<double>("double", 1e-13);
   std::printf(wrong == 0 ? "numbers for c10 hold on a device\n" : "%d do not hold\n", wrong);
   return wrong == 0 ? 0 : 1;
 }
