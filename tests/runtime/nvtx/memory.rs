@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use sconce_base::nvtx;
 use sconce_compute::sleep_kernel;
-use sconce_runtime::memory;
+use sconce_runtime::memory::pool::PoolPolicy;
+use sconce_runtime::memory::{self, pool};
+use sconce_runtime::sleep::{self, SleepPlace, WakeMode};
 use sconce_runtime::stream::{self, Stream};
 use testkit::simulated::{captured, runtime};
 
@@ -48,6 +50,24 @@ pub(super) fn captured_blocks() {
     memory::free(other).unwrap();
     nvtx::mark(c"idle");
     println!("got {captured} {other}");
+}
+
+/// A pool sleeps and wakes with a live block; what was free beside it has gone meanwhile.
+pub(super) fn sleeping_pool() {
+    runtime();
+    let pool = pool::create_with(PoolPolicy::Pages).unwrap();
+    pool::begin(pool, 0).unwrap();
+    let [live, free] = [(); 2].map(|()| memory::alloc(6 << 20).unwrap());
+    pool::end(pool, 0).unwrap();
+    memory::free(free).unwrap();
+    sleep::sleep(Some(pool), 0, &SleepPlace::HostPageable).unwrap();
+    nvtx::mark(c"asleep");
+    sleep::wake(Some(pool), 0, WakeMode::Restore).unwrap();
+    pool::begin(pool, 0).unwrap();
+    let later = memory::alloc(6 << 20).unwrap();
+    pool::end(pool, 0).unwrap();
+    println!("got {live}");
+    println!("got {later}");
 }
 
 /// The driver does not take a segment back, which serves a request again.
@@ -180,6 +200,23 @@ fn a_segment_that_the_driver_does_not_take_back_is_a_heap_again() {
     let block: u64 = seen.got[0].parse().unwrap();
     assert_eq!(known.regions, BTreeMap::from([(block, block + (3 << 20))]));
     assert_eq!(seen.events().iter().filter(|line| line.starts_with("heap ")).count(), 2);
+}
+
+#[test]
+fn blocks_of_a_pool_that_has_slept_are_regions() {
+    let seen = child("sleeping pool", "sleep").run();
+    let mut live: Vec<u64> = seen.got.iter().map(|at| at.parse().unwrap()).collect();
+    live.sort_unstable();
+    let regions: Vec<u64> = Known::of(&seen).regions.into_keys().collect();
+    assert_eq!(regions, live, "{:?}", seen.events());
+    // The pages of the free block are gone, those of the live one keep their addresses.
+    let mut asleep = Known::default();
+    let before = seen.events().into_iter().take_while(|line| *line != "mark asleep 0");
+    before.for_each(|line| asleep.apply(line));
+    let bytes: u64 = asleep.heaps.iter().map(|(start, end)| end - start).sum();
+    assert!((6 << 20..10 << 20).contains(&bytes), "{bytes}: {:?}", seen.events());
+    assert_eq!(asleep.regions.len(), 1);
+    assert_eq!(seen.warnings(), 0, "{}", seen.stderr);
 }
 
 #[test]

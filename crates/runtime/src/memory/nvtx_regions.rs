@@ -40,7 +40,6 @@ struct Block {
 /// What the tool knows.
 struct Regions {
     heaps: BTreeMap<u64, Heap>,
-    /// Those of pools that are asleep are in no heap.
     blocks: BTreeMap<u64, Block>,
     /// Blocks that nothing but queued work of these streams uses any more.
     freed: Vec<(StreamRef, u64)>,
@@ -76,12 +75,11 @@ pub(super) fn note(stream: StreamRef, action: Action, address: u64, bytes: u64) 
         }
         Action::SegmentAlloc => regions.add(tool, address, address + bytes),
         Action::SegmentMap => regions.join(tool, address, address + bytes),
-        Action::SegmentUnmap => regions.remove(tool, address, address + bytes),
-        Action::SegmentFree => {
-            let end = address + bytes;
-            regions.remove(tool, address, end);
-            regions.blocks.retain(|at, _| *at < address || end <= *at);
-            regions.last_removed = (address, end);
+        Action::SegmentFree | Action::SegmentUnmap => {
+            regions.remove(tool, address, address + bytes);
+            if action == Action::SegmentFree {
+                regions.last_removed = (address, address + bytes);
+            }
         }
         _ => {}
     }
@@ -201,14 +199,11 @@ impl Regions {
         self.add(tool, first, last);
     }
 
-    /// Memory goes back to the driver. Live blocks in it are those of a pool that falls asleep.
+    /// Memory goes to another place or back to the driver, with what is left of blocks in it.
     fn remove(&mut self, tool: MemoryTool, start: u64, end: u64) {
         let was = self.take_out(tool, start, end);
-        let gone: Vec<(StreamRef, u64)> =
-            self.freed.extract_if(.., |(_, address)| (start..end).contains(address)).collect();
-        for (_, address) in gone {
-            self.blocks.remove(&address);
-        }
+        self.freed.retain(|(_, address)| !(start..end).contains(address));
+        self.blocks.retain(|address, _| !(start..end).contains(address));
         for (heap_start, heap_end) in was {
             self.add(tool, heap_start, heap_end.min(start));
             self.add(tool, heap_start.max(end), heap_end);
