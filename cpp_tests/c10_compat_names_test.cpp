@@ -166,6 +166,13 @@ TEST_F(C10NamesTest, Lists) {
   EXPECT_EQ(parts[0].sizes(), (std::vector<std::int64_t>{1, 2}));
   EXPECT_EQ(floats(parts[1]), (std::vector<float>{3, 4, 5}));
   EXPECT_TRUE(parts[1].is_alias_of(flat));
+  at::DimVector grown(at::IntArrayRef({1, 2}));
+  grown.append(2, 7);
+  grown.append({8});
+  grown.append(grown.begin(), grown.begin() + 1);
+  EXPECT_EQ(grown.pop_back_val(), 1);
+  EXPECT_EQ(grown, (std::vector<std::int64_t>{1, 2, 7, 7, 8}));
+  EXPECT_EQ(torch::zeros(grown).dim(), 5);
   const at::IntList numbers = {1, 2};
   EXPECT_EQ(numbers.size(), 2U);
 }
@@ -375,6 +382,9 @@ TEST_F(C10NamesTest, ValuesOfAnyKind) {
   EXPECT_TRUE(c10::IValue(std::optional<double>()).isNone());
   EXPECT_EQ(c10::IValue(torch::kHalf).toScalarType(), torch::kHalf);
   EXPECT_TRUE(c10::IValue(std::vector<torch::Tensor>(2)).isTensorList());
+  EXPECT_EQ(c10::IValue(3).to<int>(), 3);
+  EXPECT_EQ(sizes.to<std::vector<std::int64_t>>(), (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(c10::IValue("b").to<std::string>(), "b");
   EXPECT_TRUE(contains(error_of([&] { static_cast<void>(sizes.toInt()); }).msg(),
                        "Expected Int but got IntList"));
 }

@@ -208,6 +208,11 @@ TEST_P(AtenTest, OrderedRepeatedAndTurned) {
   EXPECT_EQ(values(x.repeat_interleave(2, 1).select(0, 0)), (std::vector<float>{3, 3, 1, 1, 2, 2}));
   EXPECT_EQ(values(at::repeat_interleave(x.select(0, 0), integers({0, 2, 1}))),
             (std::vector<float>{1, 1, 2}));
+  const torch::Tensor bits = integers({8, 12});
+  EXPECT_EQ(values(bits.bitwise_right_shift(2)), (std::vector<float>{2, 3}));
+  EXPECT_EQ(values(bits.bitwise_left_shift(integers({0, 1}))), (std::vector<float>{8, 24}));
+  EXPECT_EQ(error_of([&] { static_cast<void>(at::sparse_coo_tensor(bits, bits)); }).status(),
+            SCONCE_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(x.select(0, 0).dot(x.select(0, 1)).item<float>(), 12 + 6 + 10);
   EXPECT_TRUE(contains(error_of([&] { static_cast<void>(x.dot(x)); }).msg(),
                        "1D tensors expected, but got 2D and 2D tensors"));

@@ -582,6 +582,10 @@ class Tensor : public TensorBase {
   /// Each index of a dimension as often as a vector of integers says. Waits for the current stream.
   [[nodiscard]] Tensor repeat_interleave(const TensorBase& repeats,
                                          std::optional<std::int64_t> dim = std::nullopt) const;
+  /// `x << y` of each pair of integers.
+  [[nodiscard]] Tensor bitwise_left_shift(const TensorOrScalar& other) const;
+  /// `x >> y` of each pair of integers.
+  [[nodiscard]] Tensor bitwise_right_shift(const TensorOrScalar& other) const;
   /// The sum of the products of the elements of two vectors.
   [[nodiscard]] Tensor dot(const Tensor& other) const;
 

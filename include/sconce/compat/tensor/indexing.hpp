@@ -240,6 +240,12 @@ inline Tensor tensor_of_operand(const TensorOrScalar& operand) {
   return Tensor::adopt(operand.tensor());
 }
 
+/// An operand as a tensor: a number becomes one of the type and device of another tensor.
+inline Tensor operand_like(const Tensor& self, const TensorOrScalar& operand) {
+  return operand.number() != nullptr ? sconce::full({}, Scalar(*operand.number()), self.options())
+                                     : tensor_of_operand(operand);
+}
+
 /// A list of indices without the tensors that are undefined.
 inline std::vector<std::optional<Tensor>> defined_indices(
     std::vector<std::optional<Tensor>> indices) {
@@ -314,10 +320,7 @@ inline const Tensor& Tensor::index_put_(const std::vector<std::optional<Tensor>>
 inline const Tensor& Tensor::index_fill_(std::int64_t dim, const TensorBase& index,
                                          const TensorOrScalar& value) const {
   static const torch::Operator fill("aten::index_fill_.int_Tensor");
-  const Tensor filling = value.number() != nullptr
-                             ? sconce::full({}, Scalar(*value.number()), options())
-                             : detail::tensor_of_operand(value);
-  fill(*this, dim, index, filling);
+  fill(*this, dim, index, detail::operand_like(*this, value));
   return *this;
 }
 inline const Tensor& Tensor::index_add_(std::int64_t dim, const TensorBase& index,

@@ -134,6 +134,26 @@ class IValue {
   [[nodiscard]] const List<Tensor>& toTensorList() const { return as<List<Tensor>>("TensorList"); }
   /// A list of tensors.
   [[nodiscard]] std::vector<Tensor> toTensorVector() const { return toTensorList(); }
+  /// The value as one of these types, by the type.
+  template <class T>
+  [[nodiscard]] T to() const {
+    if constexpr (std::is_same_v<T, bool>) {
+      return toBool();
+    } else if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(toInt());
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<T>(toDouble());
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      return toStringRef();
+    } else if constexpr (std::is_same_v<T, Tensor>) {
+      return toTensor();
+    } else if constexpr (std::is_same_v<T, Scalar>) {
+      return toScalar();
+    } else {
+      // A list of one of the four kinds, or a vector.
+      return as<List<typename T::value_type>>("a list of another kind");
+    }
+  }
   /// @}
 
  private:

@@ -10,11 +10,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <sconce/compat/core/macros.hpp>
 #include <sconce/tensor/class.hpp>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace sconce {
@@ -96,7 +98,27 @@ using SymIntArrayRef = IntArrayRef;
 /// A vector. Corresponds to `c10::SmallVector`, whose second argument is the number of elements it
 /// holds without heap memory; here elements are always on the heap.
 template <class T, unsigned = 0>
-using SmallVector = std::vector<T>;
+class SmallVector : public std::vector<T> {
+ public:
+  using std::vector<T>::vector;
+  /// The elements of a view.
+  explicit SmallVector(ArrayRef<T> values) : std::vector<T>(values.begin(), values.end()) {}
+  /// Adds the elements of a range at the end.
+  template <class Iterator, class = typename std::iterator_traits<Iterator>::iterator_category>
+  void append(Iterator first, Iterator last) {
+    this->insert(this->end(), first, last);
+  }
+  /// Adds an element several times at the end.
+  void append(std::size_t count, const T& value) { this->insert(this->end(), count, value); }
+  /// Adds elements at the end.
+  void append(std::initializer_list<T> values) { this->insert(this->end(), values); }
+  /// Removes the last element, of which there must be one, and returns it.
+  [[nodiscard]] T pop_back_val() {
+    T value = std::move(this->back());
+    this->pop_back();
+    return value;
+  }
+};
 
 /// Sizes that grow. Corresponds to `c10::DimVector`.
 using DimVector = SmallVector<std::int64_t, 5>;

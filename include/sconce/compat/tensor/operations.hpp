@@ -59,6 +59,14 @@ inline Tensor Tensor::repeat_interleave(const TensorBase& repeats,
   static const torch::Operator operation("aten::repeat_interleave.self_Tensor");
   return operation(*this, repeats, dim).tensor();
 }
+inline Tensor Tensor::bitwise_left_shift(const TensorOrScalar& other) const {
+  static const torch::Operator operation("aten::bitwise_left_shift.Tensor");
+  return operation(*this, detail::operand_like(*this, other)).tensor();
+}
+inline Tensor Tensor::bitwise_right_shift(const TensorOrScalar& other) const {
+  static const torch::Operator operation("aten::bitwise_right_shift.Tensor");
+  return operation(*this, detail::operand_like(*this, other)).tensor();
+}
 inline Tensor Tensor::dot(const Tensor& other) const {
   TORCH_CHECK(this->dim() == 1 && other.dim() == 1, "1D tensors expected, but got ", this->dim(),
               "D and ", other.dim(), "D tensors");
@@ -184,6 +192,15 @@ namespace at {
 [[nodiscard]] inline Tensor linalg_inv(const Tensor& tensor) {
   static const ::sconce::torch::Operator operation("aten::linalg_inv");
   return operation(tensor).tensor();
+}
+
+/// A sparse tensor, which this library does not have.
+/// \throws NotSupportedError always
+template <class... Arguments>
+[[noreturn]] Tensor sparse_coo_tensor(const Arguments&...) {
+  throw NotSupportedError(SCONCE_ERROR_NOT_SUPPORTED,
+                          "sparse_coo_tensor: all tensors are strided; keep the indices and the "
+                          "values in two tensors");
 }
 
 /// @}
