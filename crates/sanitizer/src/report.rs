@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use sconce_base::json_text::quoted;
+use sconce_base::log;
 
 use crate::clock::{HOST, Lane};
 use crate::memory::Block;
@@ -123,6 +124,9 @@ pub struct Report {
     pub count: u64,
 }
 
+/// The most reports that are kept. Names of operations may have sizes, so one place may be the cause of many.
+pub(crate) const MOST_REPORTS: usize = if cfg!(test) { 1500 } else { 10_000 };
+
 /// What tells findings apart.
 type Places = (FindingKind, Option<(Site, String)>, (Site, String));
 
@@ -134,6 +138,8 @@ pub(crate) struct Reports {
     all: Vec<Report>,
     /// How many reports have been passed on.
     passed_on: usize,
+    /// The log says that there are too many.
+    has_said_full: bool,
 }
 
 impl Reports {
@@ -144,6 +150,9 @@ impl Reports {
         let places = (FindingKind::Hang, by.as_ref().map(|by| key(by)), key(&wait));
         if let Some(at) = self.by_places.get(&places) {
             self.all[*at].count += 1;
+            return false;
+        }
+        if self.is_full() {
             return false;
         }
         self.by_places.insert(places, self.all.len());
@@ -170,6 +179,9 @@ impl Reports {
             self.all[*at].count += 1;
             return false;
         }
+        if self.is_full() {
+            return false;
+        }
         let report = words(&finding, order);
         let first =
             report.first.as_ref().map_or(String::new(), |it| format!("{}|{}", it.name, it.site));
@@ -186,6 +198,18 @@ impl Reports {
                 true
             }
         }
+    }
+
+    /// Whether there are as many reports as are kept. Says so once.
+    fn is_full(&mut self) -> bool {
+        let is_full = self.all.len() >= MOST_REPORTS;
+        if is_full && !std::mem::replace(&mut self.has_said_full, true) {
+            log::warn(format_args!(
+                "sanitizer: there are {MOST_REPORTS} reports; what is found at other places is left out until \
+                 sconce_sanitizer_reset"
+            ));
+        }
+        is_full
     }
 
     pub(crate) fn all(&self) -> &[Report] {

@@ -4,6 +4,7 @@ use super::*;
 use crate::checker::LastCall;
 use crate::meetings::Part;
 use crate::pending::Awaited;
+use crate::report::MOST_REPORTS;
 
 const EVENT: usize = 0x10;
 const BACK: usize = 0x20;
@@ -629,6 +630,24 @@ fn bodies_of_a_graph_go_with_it() {
     checker.launched(1, a());
     read(&mut checker, b());
     assert_eq!(kinds(&checker), [FindingKind::Race]);
+}
+
+#[test]
+fn names_that_differ_without_end_make_no_reports_without_end() {
+    let mut checker = checker();
+    let race = |checker: &mut Checker, size: usize| {
+        write(checker, a());
+        checker.queued(b(), &format!("product of {size}"), Some(vec![Use::reads(X, BYTES)]));
+        checker.devices_done(None);
+    };
+    (0..MOST_REPORTS + 5).for_each(|size| race(&mut checker, size));
+    assert_eq!(checker.reports.all().len(), MOST_REPORTS);
+    // Those that are there are counted, and there is room again after they are forgotten.
+    race(&mut checker, 0);
+    assert_eq!(checker.reports.all()[0].count, 2);
+    checker.forget_reports();
+    race(&mut checker, MOST_REPORTS + 1);
+    assert_eq!(checker.reports.all().len(), 1);
 }
 
 #[test]
