@@ -1,12 +1,35 @@
 //! Tensors of other sizes in the same memory, or in more of it.
 
 use sconce::*;
-use testkit::places::alone;
+use testkit::places::{alone, default_stream, own_stream, run_until_idle, step_all};
 
 use super::calls::{resize, undefined};
-use crate::api::{CPU, Handle, options, refusal};
+use crate::api::{CPU, Handle, integer, options, refusal};
 use crate::create;
 use crate::storage::figures::Figures;
+
+/// The stream that copies is not the one that the memory was allocated for.
+#[test]
+fn memory_that_a_tensor_leaves_is_not_used_again_before_its_copy() {
+    let _one = alone();
+    let own = own_stream(0);
+    let tensor = create::from_f32(&[1.0; 64], &[64], 0);
+    assert_eq!(sconce_device_synchronize(0), sconce_status::SCONCE_OK);
+    let left = tensor.data();
+    let copies = own_stream(0);
+    assert_eq!(sconce_sim_set_manual(true.into()), sconce_status::SCONCE_OK);
+    resize(&tensor, &[128]).unwrap();
+    assert_eq!(sconce_stream_set_current(own), sconce_status::SCONCE_OK);
+    let next = create::empty(&[64], &options(SCONCE_DTYPE_F32, 0)).unwrap();
+    next.fill(integer(9)).unwrap();
+    step_all(own);
+    step_all(copies);
+    run_until_idle();
+    assert_eq!(sconce_sim_set_manual(false.into()), sconce_status::SCONCE_OK);
+    assert_ne!(next.data(), left);
+    assert_eq!(tensor.narrow(0, 0, 64).unwrap().f32s(), [1.0; 64]);
+    assert_eq!(sconce_stream_set_current(default_stream(0)), sconce_status::SCONCE_OK);
+}
 
 #[test]
 fn elements_stay_where_they_are() {

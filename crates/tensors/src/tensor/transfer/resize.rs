@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use sconce_base::error::{Error, Result};
 use sconce_base::log;
+use sconce_runtime::context::runtime;
+use sconce_runtime::stream;
 
 use super::copy::copy_into;
 use crate::tensor::{Dims, Tensor, TensorOptions, contiguous_strides};
@@ -26,6 +28,10 @@ pub fn resize(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
         Tensor::checked(tensor.storage().clone(), tensor.dtype(), &[kept], &[1], offset)
     };
     copy_into(&flat(&larger, 0)?, &flat(tensor, tensor.offset())?, true)?;
+    if let Some(device) = tensor.place().device() {
+        // The caller may free what is left here at once, and it may be another stream's.
+        tensor.storage().record_stream(stream::current_on(runtime()?, device)?)?;
+    }
     Ok(larger)
 }
 
