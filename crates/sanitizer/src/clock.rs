@@ -34,6 +34,15 @@ impl Clock {
         other.0.iter().enumerate().all(known)
     }
 
+    /// An operation, and what its lane did before it, comes before.
+    pub(crate) fn learn(&mut self, epoch: Epoch) {
+        let at = epoch.lane as usize;
+        if self.0.len() <= at {
+            self.0.resize(at + 1, 0);
+        }
+        self.0[at] = self.0[at].max(epoch.count);
+    }
+
     pub(crate) fn join(&mut self, other: &Clock) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);

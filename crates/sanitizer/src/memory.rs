@@ -556,16 +556,19 @@ impl Shadow {
         self.pieces.len()
     }
 
-    /// A block is freed: `new` writes all of it. Returns the uses that the free does not wait for.
-    pub(crate) fn take_back(&mut self, new: &NewAccess<'_>) -> Vec<Conflict> {
+    /// A block is freed: `new` writes all of it. Returns the uses that the free does not wait for. The next use comes
+    /// behind `before`, and behind what used the block.
+    pub(crate) fn take_back(&mut self, new: &NewAccess<'_>, before: &Clock) -> Vec<Conflict> {
         let mut conflicts = Vec::new();
         for (pattern, delta) in self.places(new.pattern) {
             for at in self.met(pattern.start(), pattern.end()) {
                 let Some(piece) = self.pieces.get_mut(&at) else { continue };
+                let mut before = before.clone();
+                piece.past.iter().for_each(|past| before.learn(past.epoch));
                 for part in pattern.within(at, piece.end) {
                     piece.meet(&part, delta, new, &mut conflicts);
                 }
-                let freed = Freed { by: Arc::clone(new.by), before: new.clock.clone() };
+                let freed = Freed { by: Arc::clone(new.by), before };
                 if let Some(block) = &piece.block {
                     piece.block =
                         Some(Arc::new(Block { freed: Some(freed), ..Block::clone(block) }));

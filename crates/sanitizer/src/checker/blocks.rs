@@ -63,6 +63,7 @@ impl Checker {
         for other in &used_by {
             clock.join(self.order.clock(*other));
         }
+        let before = clock.clone();
         if is_of_graphs {
             clock.join(&self.launches);
         }
@@ -84,7 +85,7 @@ impl Checker {
             settled: &settled,
         };
         self.shared(address, bytes);
-        let conflicts = self.shadow.take_back(&new);
+        let conflicts = self.shadow.take_back(&new, &before);
         self.conflicts(conflicts, FindingKind::MissingRecordStream, true, &by);
     }
 

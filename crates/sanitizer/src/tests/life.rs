@@ -225,6 +225,28 @@ fn memory_that_is_exported_may_be_written_by_others() {
     }
 }
 
+/// A block of a capture waits for the launches that use it, and for no others.
+#[test]
+fn a_block_of_a_capture_does_not_wait_for_launches_that_do_not_use_it() {
+    for is_launched in [false, true] {
+        let mut checker = checker();
+        checker.capture_began(c(), None);
+        checker.queued(c(), "work", Some(vec![Use::writes(X + 4096, 4)]));
+        checker.capture_ended(c(), Some(1));
+        checker.instantiated(2, 1);
+        checker.capture_began(a(), None);
+        checker.handed_out(a(), X, BYTES);
+        write(&mut checker, a());
+        checker.capture_ended(a(), Some(3));
+        checker.instantiated(4, 3);
+        checker.launched(if is_launched { 4 } else { 2 }, b());
+        checker.taken_back(X);
+        assert_eq!(kinds(&checker), []);
+        checker.handed_out(a(), X, BYTES);
+        assert_eq!(kinds(&checker).contains(&FindingKind::EarlyReuse), is_launched);
+    }
+}
+
 #[test]
 fn memory_of_a_pool_that_sleeps_may_become_that_of_another() {
     const PAGE: u64 = 2 << 20;
