@@ -206,8 +206,6 @@ impl Ipc for CheckedDriver {
 impl Observe for CheckedDriver {
     fn memory_sleeps(&self, ptr: DevicePtr, bytes: usize, pool: u64) {
         self.sanitizer.note(|checker| checker.sleeps(ptr.0, bytes as u64));
-        // What was between blocks may not come back.
-        drop(self.take_zones(ptr.0, bytes as u64));
         self.inner.memory_sleeps(ptr, bytes, pool);
     }
 
