@@ -24,102 +24,102 @@
 namespace sconce {
 inline namespace v0 {
 namespace compat {
-namespace library __attribute__((visibility("hidden"))) {
+namespace [[gnu::visibility("hidden")]] library {
 
-  /// A boxed kernel of the ABI.
-  using Boxed = void (*)(std::uint64_t * stack, std::uint64_t arguments, std::uint64_t results);
+/// A boxed kernel of the ABI.
+using Boxed = void (*)(std::uint64_t* stack, std::uint64_t arguments, std::uint64_t results);
 
-  /// How many functions of one signature a shared library registers at most.
-  inline constexpr std::size_t slots_of_a_signature = 64;
+/// How many functions of one signature a shared library registers at most.
+inline constexpr std::size_t slots_of_a_signature = 64;
 
-  template <class Signature>
-  struct Calls;
-  /// The kernels of a signature. A boxed kernel is a function without data, so each has a slot.
-  template <class R, class... Arguments>
-  struct Calls<R(Arguments...)> {
-    static constexpr bool passed = Results<R>::passed && (Word<Held<Arguments>>::passed && ...);
-    using Function = std::function<R(Arguments...)>;
+template <class Signature>
+struct Calls;
+/// The kernels of a signature. A boxed kernel is a function without data, so each has a slot.
+template <class R, class... Arguments>
+struct Calls<R(Arguments...)> {
+  static constexpr bool passed = Results<R>::passed && (Word<Held<Arguments>>::passed && ...);
+  using Function = std::function<R(Arguments...)>;
 
-    static std::string schema(const std::string& name) {
-      std::string text;
-      std::size_t at = 0;
-      ((text += (at == 0 ? "" : ", ") + Word<Held<Arguments>>::name() + " _" + std::to_string(at),
-        ++at),
-       ...);
-      return name + "(" + text + ") -> " + Results<R>::name();
+  static std::string schema(const std::string& name) {
+    std::string text;
+    std::size_t at = 0;
+    ((text += (at == 0 ? "" : ", ") + Word<Held<Arguments>>::name() + " _" + std::to_string(at),
+      ++at),
+     ...);
+    return name + "(" + text + ") -> " + Results<R>::name();
+  }
+
+  static Boxed kernel(Function function) {
+    static std::atomic<std::size_t> used{0};
+    const std::size_t slot = used.fetch_add(1);
+    if (slot >= slots_of_a_signature) {
+      throw NotSupportedError(
+          SCONCE_ERROR_NOT_SUPPORTED,
+          "more than " + std::to_string(slots_of_a_signature) +
+              " operators of one C++ signature; register the others in another shared library");
     }
+    slots()[slot] = std::move(function);
+    return table(std::make_index_sequence<slots_of_a_signature>())[slot];
+  }
 
-    static Boxed kernel(Function function) {
-      static std::atomic<std::size_t> used{0};
-      const std::size_t slot = used.fetch_add(1);
-      if (slot >= slots_of_a_signature) {
-        throw NotSupportedError(
-            SCONCE_ERROR_NOT_SUPPORTED,
-            "more than " + std::to_string(slots_of_a_signature) +
-                " operators of one C++ signature; register the others in another shared library");
-      }
-      slots()[slot] = std::move(function);
-      return table(std::make_index_sequence<slots_of_a_signature>())[slot];
+ private:
+  static Function* slots() {
+    static Function all[slots_of_a_signature];
+    return all;
+  }
+  template <std::size_t... At>
+  static const Boxed* table(std::index_sequence<At...>) {
+    static constexpr Boxed all[] = {&boxed<At>...};
+    return all;
+  }
+  template <std::size_t At>
+  static void boxed(std::uint64_t* stack, std::uint64_t arguments, std::uint64_t) {
+    run(slots()[At], stack, arguments, std::index_sequence_for<Arguments...>());
+  }
+  template <std::size_t... At>
+  static void run(const Function& function, std::uint64_t* stack, std::uint64_t arguments,
+                  std::index_sequence<At...>) {
+    if (arguments != sizeof...(Arguments)) {
+      throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "the schema has " + std::to_string(arguments) +
+                                                     " arguments, and the C++ function has " +
+                                                     std::to_string(sizeof...(Arguments)));
     }
+    // Every word is taken before anything is called: this function owns them.
+    std::tuple<Held<Arguments>...> held{Word<Held<Arguments>>::take(stack[At])...};
+    if constexpr (std::is_void_v<R>) {
+      function(argument<Arguments>(std::get<At>(held))...);
+    } else {
+      Results<R>::give(function(argument<Arguments>(std::get<At>(held))...), stack);
+    }
+  }
+};
 
-   private:
-    static Function* slots() {
-      static Function all[slots_of_a_signature];
-      return all;
-    }
-    template <std::size_t... At>
-    static const Boxed* table(std::index_sequence<At...>) {
-      static constexpr Boxed all[] = {&boxed<At>...};
-      return all;
-    }
-    template <std::size_t At>
-    static void boxed(std::uint64_t* stack, std::uint64_t arguments, std::uint64_t) {
-      run(slots()[At], stack, arguments, std::index_sequence_for<Arguments...>());
-    }
-    template <std::size_t... At>
-    static void run(const Function& function, std::uint64_t* stack, std::uint64_t arguments,
-                    std::index_sequence<At...>) {
-      if (arguments != sizeof...(Arguments)) {
-        throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "the schema has " + std::to_string(arguments) +
-                                                       " arguments, and the C++ function has " +
-                                                       std::to_string(sizeof...(Arguments)));
-      }
-      // Every word is taken before anything is called: this function owns them.
-      std::tuple<Held<Arguments>...> held{Word<Held<Arguments>>::take(stack[At])...};
-      if constexpr (std::is_void_v<R>) {
-        function(argument<Arguments>(std::get<At>(held))...);
-      } else {
-        Results<R>::give(function(argument<Arguments>(std::get<At>(held))...), stack);
-      }
-    }
-  };
+/// The signature of a function or of an object that is called like one.
+template <class F, class = void>
+struct SignatureOf;
+template <class R, class... Arguments>
+struct SignatureOf<R(Arguments...), void> {
+  using type = R(Arguments...);
+};
+template <class R, class... Arguments>
+struct SignatureOf<R (*)(Arguments...), void> {
+  using type = R(Arguments...);
+};
+template <class Method>
+struct OfMethod;
+template <class C, class R, class... Arguments>
+struct OfMethod<R (C::*)(Arguments...)> {
+  using type = R(Arguments...);
+};
+template <class C, class R, class... Arguments>
+struct OfMethod<R (C::*)(Arguments...) const> {
+  using type = R(Arguments...);
+};
+template <class F>
+struct SignatureOf<F, std::void_t<decltype(&F::operator())>> : OfMethod<decltype(&F::operator())> {
+};
 
-  /// The signature of a function or of an object that is called like one.
-  template <class F, class = void>
-  struct SignatureOf;
-  template <class R, class... Arguments>
-  struct SignatureOf<R(Arguments...), void> {
-    using type = R(Arguments...);
-  };
-  template <class R, class... Arguments>
-  struct SignatureOf<R (*)(Arguments...), void> {
-    using type = R(Arguments...);
-  };
-  template <class Method>
-  struct OfMethod;
-  template <class C, class R, class... Arguments>
-  struct OfMethod<R (C::*)(Arguments...)> {
-    using type = R(Arguments...);
-  };
-  template <class C, class R, class... Arguments>
-  struct OfMethod<R (C::*)(Arguments...) const> {
-    using type = R(Arguments...);
-  };
-  template <class F>
-  struct SignatureOf<F, std::void_t<decltype(&F::operator())>>
-      : OfMethod<decltype(&F::operator())> {};
-
-}  // namespace )
+}  // namespace gnu::visibility("hidden")]]library
 
 namespace c10 {
 

@@ -109,6 +109,14 @@ struct module_ : anything {
   }
 };
 using module = module_;
+// Values of attributes.
+struct float_ : anything {
+  template <class T>
+  explicit float_(const T&) {}
+};
+using int_ = float_;
+using bool_ = float_;
+using str = float_;
 struct options : anything {
   options& disable_function_signatures() { return *this; }
   options& disable_user_defined_docstrings() { return *this; }
