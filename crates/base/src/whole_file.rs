@@ -1,13 +1,22 @@
 //! Files that appear under their names whole or not at all: each is written beside its place first, and renamed.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Writes a file, in place of an older one.
+/// Writes a file, in place of an older one. What is no file but a device or a pipe stays, and receives the bytes; a
+/// link to a file stays, too.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let kind = fs::metadata(path).map(|found| found.file_type());
+    if kind.as_ref().is_ok_and(|kind| !kind.is_file() && !kind.is_dir()) {
+        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+    }
+    if kind.is_ok() && fs::symlink_metadata(path)?.is_symlink() {
+        let path = fs::canonicalize(path)?;
+        return write_under(&path, bytes, names_beside(&path));
+    }
     write_under(path, bytes, names_beside(path))
 }
 
@@ -55,6 +64,25 @@ fn names_beside(path: &Path) -> impl Iterator<Item = PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn devices_and_links_stay() {
+        assert!(write(Path::new("/dev/full"), b"bytes").is_err());
+        assert!(!fs::metadata("/dev/full").unwrap().is_file());
+        let folder = std::env::temp_dir().join(format!("sconce-whole-link-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let [file, link] = ["file", "link"].map(|name| folder.join(name));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write(&link, b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        // A link to nothing becomes the file.
+        fs::remove_file(&file).unwrap();
+        write(&link, b"again").unwrap();
+        assert_eq!(fs::read(&link).unwrap(), b"again");
+        fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn a_file_of_another_process_stays() {
