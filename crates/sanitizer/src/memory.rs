@@ -16,6 +16,8 @@ use crate::pattern::Pattern;
 const PHYSICAL: u64 = 1 << 62;
 /// Memory that nobody has announced is kept in pieces of this size.
 const UNANNOUNCED: u64 = 2 << 20;
+/// Of more than this at once, as where a size is wrong, the rest is one piece.
+const MOST_IN_PIECES: u64 = 2 << 30;
 /// The most accesses that are remembered of a piece.
 const MOST_ACCESSES: usize = 4096;
 
@@ -291,7 +293,11 @@ impl Shadow {
 
     /// The places of a pattern of addresses, with what each is away from its address.
     pub(crate) fn places(&self, pattern: &Pattern) -> Vec<(Pattern, u64)> {
-        let (low, high) = (pattern.start(), pattern.end());
+        // A size that is wrong does not reach the places of physical memory.
+        let (low, high) = (pattern.start(), pattern.end().min(PHYSICAL));
+        if low >= high {
+            return Vec::new();
+        }
         let before = self.mappings.range(..=low).next_back();
         let first = before.filter(|(_, mapping)| mapping.end > low).map_or(low, |(at, _)| *at);
         let mut places = Vec::new();
@@ -307,7 +313,8 @@ impl Shadow {
             next = mapping.end;
         }
         if next < high {
-            let rest = if next == low { vec![pattern.clone()] } else { pattern.within(next, high) };
+            let is_whole = next == low && high == pattern.end();
+            let rest = if is_whole { vec![pattern.clone()] } else { pattern.within(next, high) };
             places.extend(rest.into_iter().map(|part| (part, 0)));
         }
         places
@@ -361,7 +368,10 @@ impl Shadow {
         for (at, end) in known.into_iter().chain([(high, high)]) {
             while next < at {
                 // Up to the next border, so that pieces do not grow with every access.
-                let border = (next / UNANNOUNCED + 1) * UNANNOUNCED;
+                let border = match at - next {
+                    ..MOST_IN_PIECES => (next / UNANNOUNCED + 1) * UNANNOUNCED,
+                    _ => at,
+                };
                 let limit = self.pieces.range(next..).next().map_or(u64::MAX, |(at, _)| *at);
                 let floor = self.pieces.range(..next).next_back().map_or(0, |(_, piece)| piece.end);
                 let start = (next / UNANNOUNCED * UNANNOUNCED).max(floor);

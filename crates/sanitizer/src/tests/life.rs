@@ -362,3 +362,25 @@ fn an_operation_does_not_read_what_it_writes_itself() {
     checker.queued(a(), "in place", Some(vec![Use::writes(X, 4), Use::reads(X, 4)]));
     assert_eq!(kinds(&checker), [FindingKind::UninitializedRead]);
 }
+
+#[test]
+fn a_size_that_is_wrong_takes_no_memory_and_reaches_no_other_mapping() {
+    for start in [X, X + 256, X + 512, 1, 1 << 40, u64::MAX - 1, u64::MAX] {
+        for bytes in [1 << 36, 1 << 60, 1 << 63, u64::MAX] {
+            let mut checker = two_blocks();
+            let mapped = 1 << 50;
+            checker.physical_created(1, 2 << 20);
+            checker.mapped(mapped, 2 << 20, 1, 0);
+            checker.queued(b(), "write", Some(vec![Use::writes(mapped, 4)]));
+            checker.queued(c(), "read", Some(vec![Use::reads(start, bytes)]));
+            let races = kinds(&checker).iter().filter(|kind| **kind == FindingKind::Race).count();
+            let ends = start.saturating_add(bytes);
+            let on_block = start < X + 1536 && X < ends;
+            let on_mapped = start < mapped + 4 && mapped < ends;
+            // The hand-outs on `a`, of one place, and the write on `b`.
+            let most = usize::from(on_block) + usize::from(on_mapped);
+            assert!(races <= most, "{start:#x} {bytes:#x}: {races}");
+            assert_eq!(races > 0, on_block || on_mapped, "{start:#x} {bytes:#x}");
+        }
+    }
+}
