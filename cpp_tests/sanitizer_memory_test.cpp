@@ -375,4 +375,20 @@ TEST_F(SanitizerMemoryTest, CapturesHaveNoWorkOfTheSanitizer) {
   EXPECT_EQ(scope.reports(), 0) << scope.text();
 }
 
+TEST_F(SanitizerMemoryTest, BlocksOfAPauseAreNoErrors) {
+  const CUDAStream stream = getCurrentCUDAStream();
+  DeviceBuffer before(1000, stream);
+  sconce::sanitizer::disable();
+  DeviceBuffer meanwhile(1000, stream);
+  sconce::sanitizer::enable();
+  const Scope scope;
+  DeviceBuffer after(1000, stream);
+  for (DeviceBuffer* block : {&before, &meanwhile, &after}) {
+    memory_set(*block, 1, stream);
+    copy_(after, *block, true, stream);
+  }
+  settle();
+  EXPECT_EQ(scope.reports(), 0) << scope.text();
+}
+
 }  // namespace

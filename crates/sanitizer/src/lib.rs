@@ -322,9 +322,11 @@ impl Sanitizer {
     /// Switches the checks on or off. What was done while they were off is not known: it counts as done when they are
     /// switched on.
     pub fn set_enabled(&self, enabled: bool) {
+        // Under the lock: blocks of memory that the checker hears of from now on are told to it as well.
+        let mut checker = self.checker.lock();
         match (self.is_enabled(), enabled) {
-            (false, true) => self.checker.lock().begin_again(),
-            (true, false) => self.checker.lock().pauses(),
+            (false, true) => checker.begin_again(),
+            (true, false) => checker.pauses(),
             _ => {}
         }
         self.is_enabled.store(enabled, Ordering::Relaxed);

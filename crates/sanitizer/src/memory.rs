@@ -85,6 +85,8 @@ struct Segment {
     end: u64,
     /// Whether the allocator makes blocks of it, so that what is outside of them is nobody's.
     has_blocks: bool,
+    /// Whether it may have blocks that were handed out while nobody told.
+    has_unknown_blocks: bool,
     /// What gave it back to the driver.
     released: Option<Arc<Operation>>,
 }
@@ -395,7 +397,10 @@ impl Shadow {
         let old: Vec<u64> =
             self.segments.range(..end).rev().take_while(overlaps).map(|(at, _)| *at).collect();
         old.iter().for_each(|at| drop(self.segments.remove(at)));
-        self.segments.insert(address, Segment { end, has_blocks: false, released: None });
+        self.segments.insert(
+            address,
+            Segment { end, has_blocks: false, has_unknown_blocks: false, released: None },
+        );
     }
 
     /// Memory that was given back to the driver. Returns what [`Shadow::not_released`] takes.
@@ -476,7 +481,8 @@ impl Shadow {
         if let Some(own) = own {
             return Some(Trouble::Outside(Some(Arc::clone(own))));
         }
-        let (start, _) = segment.filter(|(_, segment)| segment.has_blocks)?;
+        let is_all_known = |segment: &Segment| segment.has_blocks && !segment.has_unknown_blocks;
+        let (start, _) = segment.filter(|(_, segment)| is_all_known(segment))?;
         let mut below = self.pieces.range(start..place).rev();
         Some(Trouble::Outside(below.find_map(|(_, piece)| piece.block.clone())))
     }
@@ -611,7 +617,9 @@ impl Shadow {
     pub(crate) fn forget_all(&mut self) {
         self.pieces.clear();
         self.asleep.clear();
-        self.segments.values_mut().for_each(|segment| segment.has_blocks = false);
+        for segment in self.segments.values_mut() {
+            (segment.has_blocks, segment.has_unknown_blocks) = (false, true);
+        }
     }
 
     /// The block at an address.

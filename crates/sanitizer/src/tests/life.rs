@@ -364,6 +364,32 @@ fn an_operation_does_not_read_what_it_writes_itself() {
 }
 
 #[test]
+fn blocks_of_which_nobody_told_are_no_error() {
+    let cases = [
+        // Handed out before or during the pause.
+        (X, BYTES, false),
+        (X + 512, 1, false),
+        (X + 8192, 1, false),
+        // Of the block that is known.
+        (X + 4096, BYTES, false),
+        (X + 4096, BYTES + 1, true),
+        // Of memory that the driver has made since.
+        (X + (4 << 20), BYTES, false),
+        (X + (4 << 20) + 1024, 1, true),
+    ];
+    for (start, bytes, is_outside) in cases {
+        let mut checker = two_blocks();
+        checker.pauses();
+        checker.begin_again();
+        checker.handed_out(a(), X + 4096, BYTES);
+        checker.allocated(X + (4 << 20), 2 << 20);
+        checker.handed_out(a(), X + (4 << 20), BYTES);
+        let wanted = if is_outside { vec![FindingKind::OutOfBounds] } else { Vec::new() };
+        assert_eq!(kinds_of(checker, vec![Use::reads(start, bytes)]), wanted, "{start:#x} {bytes}");
+    }
+}
+
+#[test]
 fn a_size_that_is_wrong_takes_no_memory_and_reaches_no_other_mapping() {
     for start in [X, X + 256, X + 512, 1, 1 << 40, u64::MAX - 1, u64::MAX] {
         for bytes in [1 << 36, 1 << 60, 1 << 63, u64::MAX] {
