@@ -1,8 +1,12 @@
 // Memory under the sanitizer: accesses outside of blocks, late uses, bytes that nobody has written,
 // guard zones and freed blocks. The simulator's kernels here declare nothing, as kernels of other
 // code do.
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sanitizer_support.hpp"
@@ -372,6 +376,108 @@ TEST_F(SanitizerMemoryTest, CapturesHaveNoWorkOfTheSanitizer) {
   graph.replay();
   settle();
   EXPECT_EQ(graph.node_count(), 1);
+  EXPECT_EQ(scope.reports(), 0) << scope.text();
+}
+
+/// Pages are saved with what lies between their blocks, written or not, and come back without
+/// zones.
+TEST_F(SanitizerMemoryTest, PoolsSleepAndWake) {
+  const CUDAStream stream = getCurrentCUDAStream();
+  for (const SleepPlace& place :
+       {SleepPlace::discard(), SleepPlace::host_pinned(), SleepPlace::host_pageable()}) {
+    for (const WakeMode mode : {WakeMode::Restore, WakeMode::Empty}) {
+      const Scope scope;
+      MemPool pool(MemPolicy::Pages);
+      std::vector<DeviceBuffer> blocks;
+      {
+        const MemPoolGuard guard(pool);
+        for (const std::size_t bytes : {1000U, 512U, 70000U}) {
+          blocks.emplace_back(bytes, stream);
+        }
+      }
+      memory_set(blocks.front(), 1, stream);
+      settle();
+      pool.sleep(place);
+      sconce::sanitizer::check();
+      pool.wake(mode);
+      sconce::sanitizer::check();
+      memory_set(blocks.back(), 1, stream);
+      blocks.clear();
+      settle();
+      DeviceBuffer next(1000, stream);
+      settle();
+      EXPECT_EQ(scope.reports(), 0) << scope.text();
+    }
+  }
+}
+
+/// Runs `work` on threads while this one checks zones again and again; returns how often it could.
+template <class Work>
+int check_beside(int threads, Work work) {
+  std::atomic<int> running{threads};
+  std::vector<std::thread> all;
+  for (int number = 0; number < threads; ++number) {
+    all.emplace_back([&running, &work, number] {
+      work(number);
+      --running;
+    });
+  }
+  int checks = 0;
+  while (running > 0) {
+    checks += status_or_ok([] { sconce::sanitizer::check(); }) == SCONCE_OK ? 1 : 0;
+  }
+  for (std::thread& thread : all) {
+    thread.join();
+  }
+  return checks;
+}
+
+TEST_F(SanitizerMemoryTest, ACheckLeavesCapturesOfOtherThreadsAlone) {
+  const CUDAStream stream = getStreamFromPool();
+  DeviceBuffer block(1000, stream);
+  settle();
+  std::atomic<int> invalid{0};
+  check_beside(1, [&](int) {
+    const CUDAStreamGuard guard(stream);
+    for (int i = 0; i < 200; ++i) {
+      const auto status = status_or_ok([&] {
+        CUDAGraph graph;
+        graph.capture_begin({}, CaptureMode::ThreadLocal);
+        memory_set(block, 1, stream);
+        std::this_thread::yield();
+        memory_set(block, 2, stream);
+        graph.capture_end();
+      });
+      invalid += status == SCONCE_OK ? 0 : 1;
+    }
+  });
+  EXPECT_EQ(invalid, 0);
+}
+
+TEST_F(SanitizerMemoryTest, ACheckIsRightWhileOtherThreadsFree) {
+  const Scope scope;
+  std::atomic<int> failed{0};
+  const int checks = check_beside(4, [&](int number) {
+    const auto status = status_or_ok([&] {
+      const CUDAStream stream = getStreamFromPool();
+      std::vector<DeviceBuffer> live;
+      std::minstd_rand random(static_cast<unsigned>(number) + 1);
+      for (int i = 0; i < 300; ++i) {
+        live.emplace_back(1 + random() % 6000, stream);
+        memory_set(live.back(), 1, stream);
+        if (live.size() > 8) {
+          live.erase(live.begin() + static_cast<std::ptrdiff_t>(random() % 8));
+        }
+        if (i % 50 == 49) {
+          live.clear();
+          empty_cache();
+        }
+      }
+    });
+    failed += status == SCONCE_OK ? 0 : 1;
+  });
+  EXPECT_EQ(failed, 0);
+  EXPECT_GT(checks, 0);
   EXPECT_EQ(scope.reports(), 0) << scope.text();
 }
 

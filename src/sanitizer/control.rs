@@ -4,7 +4,9 @@ use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
 
 use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::DeviceIndex;
 use sconce_runtime::context::{opened, refuse_forked_child, runtime};
+use sconce_runtime::stream;
 use sconce_sanitizer::{Callback, Report, Sanitizer, sanitizer};
 
 use crate::{backends, guard, guard_value, sconce_status, string};
@@ -164,7 +166,10 @@ pub unsafe extern "C" fn sconce_sanitizer_get_operations(
 /// - Errors: those of `sconce_device_synchronize`, such as a stream that is being captured.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sanitizer_check() -> sconce_status {
-    guard(|| sanitizer().map_or(Ok(()), Sanitizer::check))
+    guard(|| {
+        let mut wait = |device: DeviceIndex| stream::synchronize_device(device.as_i32());
+        sanitizer().map_or(Ok(()), |sanitizer| sanitizer.check(&mut wait))
+    })
 }
 
 /// Forgets all reports; what they found is reported again when it is found again. Does nothing without the sanitizer.

@@ -198,7 +198,7 @@ ranks! {
     Movers: "sleep/movers: a job of another thread",
     DrainThread: "host_memory/drain: the thread is being started",
     Snapshot: "src/memory/snapshot_arrays: the arrays of a snapshot",
-    SanitizerSlots: "sanitizer/checked/guards: memory of the host is being registered",
+    SanitizerSlots: "sanitizer/checked/guards: memory of the host is being registered, or a stream made",
     SanitizerCaptures: "sanitizer/checked/guards: a capture begins, or zones are filled",
     CudaLibrary: "cuda: a library is being loaded",
     CudaContext: "cuda/primary: the context of a device is being made",

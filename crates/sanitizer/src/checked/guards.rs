@@ -15,7 +15,7 @@ use sconce_base::error::Result;
 use sconce_base::lock::{Mutex, OnceCell, rank};
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::{
-    CaptureStatus, Devices as _, Driver, HostRange, RelaxedCapture, StreamHandle, StreamRef,
+    CaptureStatus, Driver, HostRange, RelaxedCapture, StreamFlags, StreamHandle, StreamRef,
 };
 
 use super::CheckedDriver;
@@ -34,6 +34,8 @@ const MOST_WAITING: usize = 1024;
 /// The zone behind a live block.
 #[derive(Clone, Copy)]
 pub(super) struct Zone {
+    /// No other zone has it.
+    number: u64,
     start: u64,
     bytes: usize,
     stream: StreamRef,
@@ -52,6 +54,10 @@ struct Waiting {
 struct State {
     /// By the addresses of their blocks.
     zones: BTreeMap<u64, Zone>,
+    /// How many zones there have been.
+    made: u64,
+    /// Zones of live blocks of which a copy is under way.
+    reading: Vec<Zone>,
     waiting: VecDeque<Waiting>,
     free_slots: Vec<usize>,
 }
@@ -65,6 +71,8 @@ pub(crate) struct Guards {
     /// How many captures there are. It is held while work is queued here, so that none begins meanwhile: work on the
     /// legacy default stream would end it.
     captures: Mutex<rank::SanitizerCaptures, usize>,
+    /// The streams that read the zones of live blocks.
+    readers: Mutex<rank::SanitizerSlots, BTreeMap<DeviceIndex, StreamHandle>>,
 }
 
 impl Guards {
@@ -74,6 +82,7 @@ impl Guards {
             state: Mutex::default(),
             slots: OnceCell::new(),
             captures: Mutex::default(),
+            readers: Mutex::default(),
         }
     }
 
@@ -172,7 +181,9 @@ impl CheckedDriver {
         drop(captures);
         let mut state = self.guards.state.lock();
         if is_filled {
-            state.zones.insert(block.0, Zone { start, bytes, stream });
+            state.made += 1;
+            let number = state.made;
+            state.zones.insert(block.0, Zone { number, start, bytes, stream });
         } else {
             state.zones.remove(&block.0);
         }
@@ -253,9 +264,9 @@ impl CheckedDriver {
         self.sanitizer.tell(|checker| checker.found_overwritten(zone.start + offset, bytes, what));
     }
 
-    /// Waits for the devices of all live blocks, and of freed ones whose zones are on their way, and compares all these
+    /// Waits, each time with `wait`, for the devices of all live blocks, and of freed ones whose zones are on their way, and compares all these
     /// zones.
-    pub(crate) fn check_zones(&self) -> Result<()> {
+    fn check_zones(&self, wait: &mut dyn FnMut(DeviceIndex) -> Result<()>) -> Result<()> {
         if !self.guards_blocks() {
             return Ok(());
         }
@@ -269,37 +280,78 @@ impl CheckedDriver {
         devices.sort_unstable();
         devices.dedup();
         for device in devices {
-            self.device_synchronize(device)?;
+            wait(device)?;
             let _relaxed = RelaxedCapture::enter(self.inner)?;
-            let here = zones.iter().filter(|(_, zone)| zone.stream.device == device);
-            for (block, zone) in here {
-                let Some((slot, range)) = self.guards.take_slot(self.inner, device) else { break };
-                let stream = StreamRef { device, handle: StreamHandle::DEFAULT };
-                let to = range.part(0, zone.bytes).raw();
-                let from = DevicePtr(zone.start).into();
-                let captures = self.guards.captures.lock();
-                // The block may have been freed meanwhile, and its memory may be gone.
-                let is_there = self.guards.state.lock().zones.contains_key(block);
-                let copied = if is_there {
-                    self.inner.copy_async(to, from, zone.bytes, stream)
-                } else {
-                    Ok(())
-                };
-                drop(captures);
-                let copied = copied.and_then(|()| self.inner.stream_synchronize(stream));
-                let mut state = self.guards.state.lock();
-                let damage = self.guards.damage(&mut state, slot, zone.bytes);
-                // Reported once.
-                if damage.is_some() {
-                    state.zones.remove(block);
-                }
-                drop(state);
-                copied?;
-                if let Some(damage) = damage {
-                    let what = self.sanitizer.checker.lock().overwritten(zone.stream, *block);
-                    self.report_damage(damage, zone, what);
-                }
+            let stream = self.reader(device)?;
+            for (block, zone) in zones.iter().filter(|(_, zone)| zone.stream.device == device) {
+                self.check_zone(*block, zone, stream)?;
             }
+        }
+        Ok(())
+    }
+
+    /// The stream that reads the zones of live blocks: others may be busy, and the default stream would end captures.
+    fn reader(&self, device: DeviceIndex) -> Result<StreamRef> {
+        let mut readers = self.guards.readers.lock();
+        let handle = match readers.get(&device) {
+            Some(handle) => *handle,
+            None => {
+                let flags = StreamFlags { non_blocking: true };
+                let handle = self.inner.stream_create(device, flags, 0)?;
+                *readers.entry(device).or_insert(handle)
+            }
+        };
+        Ok(StreamRef { device, handle })
+    }
+
+    /// Waits until no zone in memory is read whose zones [`CheckedDriver::take_zones`] has taken. Locks of the allocator
+    /// may be held: the thread that reads has only a copy to wait for, which depends on no other work, and needs none of
+    /// them.
+    pub(super) fn wait_for_readers(&self, address: u64, bytes: u64) {
+        let is_inside = |zone: &Zone| (address..address + bytes).contains(&zone.start);
+        while self.guards.state.lock().reading.iter().any(is_inside) {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Compares the zone of a block, unless the block was freed meanwhile.
+    fn check_zone(&self, block: u64, zone: &Zone, stream: StreamRef) -> Result<()> {
+        let Some((slot, range)) = self.guards.take_slot(self.inner, stream.device) else {
+            return Ok(());
+        };
+        let is_same = |state: &State| {
+            state.zones.get(&block).is_some_and(|found| found.number == zone.number)
+        };
+        let captures = self.guards.captures.lock();
+        let mut state = self.guards.state.lock();
+        let is_read = is_same(&state);
+        if is_read {
+            state.reading.push(*zone);
+        }
+        drop(state);
+        let queue = || {
+            let to = range.part(0, zone.bytes).raw();
+            self.inner.copy_async(to, DevicePtr(zone.start).into(), zone.bytes, stream)
+        };
+        let copied = if is_read { queue() } else { Ok(()) };
+        drop(captures);
+        let copied = copied.and_then(|()| self.inner.stream_synchronize(stream));
+        let mut state = self.guards.state.lock();
+        // Another thread may be reading it, too.
+        if let Some(own) = state.reading.iter().position(|it| it.number == zone.number) {
+            state.reading.swap_remove(own);
+        }
+        // Of a block that was freed meanwhile, the free compares the zone.
+        let damage = self.guards.damage(&mut state, slot, zone.bytes).filter(|_| is_same(&state));
+        // Reported once.
+        if damage.is_some() {
+            state.zones.remove(&block);
+        }
+        drop(state);
+        copied?;
+        if let Some(damage) = damage {
+            let what = self.sanitizer.checker.lock().overwritten(zone.stream, block);
+            self.report_damage(damage, zone, what);
         }
         Ok(())
     }
@@ -308,7 +360,7 @@ impl CheckedDriver {
 impl crate::Sanitizer {
     /// Waits for the devices of all live blocks and of those that were freed of late, and looks whether anything was
     /// written behind their ends.
-    pub fn check(&self) -> Result<()> {
-        self.front.get().map_or(Ok(()), |driver| driver.check_zones())
+    pub fn check(&self, wait: &mut dyn FnMut(DeviceIndex) -> Result<()>) -> Result<()> {
+        self.front.get().map_or(Ok(()), |driver| driver.check_zones(wait))
     }
 }

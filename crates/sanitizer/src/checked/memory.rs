@@ -149,6 +149,7 @@ impl VirtualMemory for CheckedDriver {
         let was = self.sanitizer.note(|checker| checker.unmapped(ptr.0, bytes as u64));
         // What pools that fall asleep hold may be lost.
         let zones = self.take_zones(ptr.0, bytes as u64);
+        self.wait_for_readers(ptr.0, bytes as u64);
         let unmapped = self.inner.virtual_unmap(ptr, bytes);
         if unmapped.is_err() {
             self.put_zones_back(zones);
