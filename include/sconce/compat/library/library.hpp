@@ -24,7 +24,8 @@
 namespace sconce {
 inline namespace v0 {
 namespace compat {
-namespace [[gnu::visibility("hidden")]] library {
+#pragma GCC visibility push(hidden)
+namespace library {
 
 /// A boxed kernel of the ABI.
 using Boxed = void (*)(std::uint64_t* stack, std::uint64_t arguments, std::uint64_t results);
@@ -119,7 +120,8 @@ template <class F>
 struct SignatureOf<F, std::void_t<decltype(&F::operator())>> : OfMethod<decltype(&F::operator())> {
 };
 
-}  // namespace gnu::visibility("hidden")]]library
+}  // namespace library
+#pragma GCC visibility pop
 
 namespace c10 {
 

@@ -63,7 +63,8 @@ namespace sconce {
 inline namespace v0 {
 namespace compat {
 // Each shared library has its own: its functions and its slots go with it.
-namespace [[gnu::visibility("hidden")]] library {
+#pragma GCC visibility push(hidden)
+namespace library {
 
 /// Throws if a function of the ABI failed.
 inline void check(std::int32_t code) {
@@ -382,7 +383,8 @@ struct Results<void> {
   static std::string name() { return "()"; }
 };
 
-}  // namespace gnu::visibility("hidden")]]library
+}  // namespace library
+#pragma GCC visibility pop
 }  // namespace compat
 }  // namespace v0
 }  // namespace sconce
