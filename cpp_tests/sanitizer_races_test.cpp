@@ -1,8 +1,10 @@
 // Programs that race, each beside the same program with the wait that it lacks. The race is
 // reported although it hardly ever happens: the operations are short.
+#include <chrono>
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "process/process.hpp"
@@ -123,6 +125,27 @@ void record_stream_is_missing(bool fixed) {
     from.record_stream(copies);
   }
   from.reset();
+  settle();
+}
+
+/// What the allocator asks of an event, to hand out its memory again, is no wait of the program.
+void work_that_the_allocator_asks_for(bool fixed) {
+  const auto a = getStreamFromPool();
+  const auto b = getStreamFromPool();
+  DeviceBuffer from(kBytes, b);
+  DeviceBuffer to(kBytes, a);
+  DeviceBuffer used(kBytes, a);
+  settle();
+  memory_set(from, 1, b);
+  used.record_stream(b);
+  used.reset();
+  // Meanwhile the fill ends, and the allocation learns it.
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const DeviceBuffer fresh(kBytes, a);
+  if (fixed) {
+    a.wait_stream(b);
+  }
+  copy_(to, from, true, a);
   settle();
 }
 
@@ -319,6 +342,8 @@ const Case kCases[] = {
      "fill writes", kWait},
     {"RecordStreamIsMissing", record_stream_is_missing, "missing_record_stream", "copy reads",
      "the free writes", ": call record_stream(block, stream "},
+    {"WorkThatTheAllocatorAsksFor", work_that_the_allocator_asks_for, "race", "fill writes",
+     "copy reads", kWait},
     {"PinnedMemoryOverwritten", pinned_memory_overwritten, "race", "copy reads",
      "work of the processor writes, on the host", kSynchronize},
     {"PinnedMemoryReadEarly", pinned_memory_read_early, "race", "copy writes",

@@ -309,6 +309,11 @@ impl Checker {
         self.order.join(HOST, target);
     }
 
+    /// The library has asked for its own sake, and `target` is done.
+    pub(crate) fn library_learns(&mut self, target: &Clock) {
+        self.order.library_learns(target);
+    }
+
     /// All that is queued is done, and the host knows.
     fn done(&mut self, awaited: Awaited) {
         if let Some(target) = self.target(awaited) {
@@ -385,7 +390,7 @@ impl Checker {
 
     fn is_pending(&mut self, epoch: Epoch, by: &Arc<Operation>, stream: StreamRef) {
         self.pending.stream(epoch.lane, stream);
-        self.pending.add(epoch, by, self.order.host());
+        self.pending.add(epoch, by, self.order.library());
     }
 
     /// Reports uses of memory that is no live block's. Returns the first address whose memory was given back to the
@@ -439,15 +444,15 @@ impl Checker {
         self.order.knows(stream)
     }
 
-    /// Something was queued on a stream that uses no memory of the program. The host learns when it is done.
+    /// Something was queued on a stream that uses no memory of the program. The library learns when it is done.
     pub(crate) fn mark(&mut self, stream: StreamRef) -> Epoch {
         let lane = self.order.lane(stream);
         self.order.begin(lane)
     }
 
-    /// What the host knows.
-    pub(crate) fn host(&self) -> &Clock {
-        self.order.host()
+    /// What the library knows to be done.
+    pub(crate) fn library(&self) -> &Clock {
+        self.order.library()
     }
 
     /// The end of a block is about to be looked at.

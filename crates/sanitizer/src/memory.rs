@@ -540,6 +540,8 @@ impl Shadow {
                 }
                 let part = Pattern::range(at, piece.end - at);
                 piece.meet(&part, delta, new, &mut conflicts);
+                // The hand-out has all of the piece, and what comes later follows it.
+                piece.past.retain(|it| it.by.same_as(new.by) || !new.clock.knows(it.epoch));
                 piece.block = Some(Arc::clone(&block));
             }
             self.join(&pattern, new);

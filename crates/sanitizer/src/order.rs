@@ -53,6 +53,8 @@ pub(crate) struct Order {
     events: HashMap<usize, Record>,
     /// Events of other processes, each with the lane that stands for the process's work.
     foreign: HashMap<usize, Lane>,
+    /// What the library knows to be done: what the host knows, and what it has asked for its own sake.
+    library: Clock,
 }
 
 impl Default for Order {
@@ -70,6 +72,7 @@ impl Default for Order {
             names: HashMap::new(),
             events: HashMap::new(),
             foreign: HashMap::new(),
+            library: Clock::default(),
         }
     }
 }
@@ -168,6 +171,16 @@ impl Order {
         self.clock(HOST)
     }
 
+    /// What the library knows to be done: whatever it hands out from now on follows it.
+    pub(crate) fn library(&self) -> &Clock {
+        &self.library
+    }
+
+    /// The library has asked for its own sake: the program knows no more than before.
+    pub(crate) fn library_learns(&mut self, clock: &Clock) {
+        self.library.join(clock);
+    }
+
     pub(crate) fn is_legacy(&self, lane: Lane) -> bool {
         let state = &self.lanes[lane as usize];
         state.handle == 0 && state.device.is_some()
@@ -243,6 +256,9 @@ impl Order {
     /// What a lane's work precedes joins another lane's.
     pub(crate) fn join(&mut self, lane: Lane, clock: &Clock) {
         self.lanes[lane as usize].clock.join(clock);
+        if lane == HOST {
+            self.library.join(clock);
+        }
     }
 
     /// What is queued on a stream, and what that follows.

@@ -19,6 +19,8 @@ struct Operation {
 thread_local! {
     /// How many times the thread has begun to move memory and not ended.
     static MOVES: Cell<u32> = const { Cell::new(0) };
+    /// How many times the thread has begun to ask for the library's own sake and not ended.
+    static ASKS: Cell<u32> = const { Cell::new(0) };
     /// What the next launch of a program's kernel on this thread uses.
     static LAUNCH: RefCell<Option<Vec<Use>>> = const { RefCell::new(None) };
     static OPERATION: RefCell<Operation> = const {
@@ -40,6 +42,26 @@ impl Drop for MovesMemory {
     fn drop(&mut self) {
         MOVES.set(MOVES.get().saturating_sub(1));
     }
+}
+
+/// The thread asks for the library's own sake.
+pub(crate) struct AsksForItself(());
+
+impl AsksForItself {
+    pub(crate) fn begin() -> AsksForItself {
+        ASKS.set(ASKS.get() + 1);
+        AsksForItself(())
+    }
+}
+
+impl Drop for AsksForItself {
+    fn drop(&mut self) {
+        ASKS.set(ASKS.get().saturating_sub(1));
+    }
+}
+
+pub(crate) fn asks_for_itself() -> bool {
+    ASKS.get() > 0
 }
 
 pub(crate) fn moves_memory() -> bool {

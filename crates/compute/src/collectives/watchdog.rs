@@ -88,6 +88,7 @@ fn look_at(comm: &Comm) -> Result<()> {
     }
     let Some(limit) = comm.config.limit.of_work() else { return Ok(()) };
     comm.poll()?;
+    let _asks = comm.runtime.driver().asks_for_itself();
     loop {
         let first =
             comm.watched.lock().front().map(|work| (Arc::clone(&work.event), work.deadline));

@@ -82,6 +82,7 @@ fn release_unused(runtime: &Runtime) -> usize {
             return 0;
         }
         let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return 0 };
+        let _asks = runtime.driver().asks_for_itself();
         // Errors stay with the device, and show at the calls that use it.
         let _ = late.waiting.poll(runtime, &COUNTERS);
         late.take_done()

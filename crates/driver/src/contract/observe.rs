@@ -17,6 +17,7 @@
 //! | `needs_no_contents` | work of the library is about to read memory, and needs nothing of what it holds | no |
 //! | `address_passed` | a program has passed an address as memory, and the driver knows no memory there; a refusal becomes that of the call | no |
 //! | `host_used` | the processor has read or written memory of a tensor; only if `observes_host` returns true | no |
+//! | `asks_for_itself` | the calling thread begins to ask, or to wait, for the library's own sake, such as for memory that it may hand out again: the program learns nothing by it; what it returns is dropped when the thread asks no more | no |
 //! | `host_waits_for` | a thread begins to ask again and again whether an event is done; what it returns is dropped when the thread asks no more | no |
 //!
 //! For one block the calls come in this order: handed out, any number of uses, taken back, unused. Reports of
@@ -93,6 +94,10 @@ pub trait Observe: Send + Sync {
     fn host_used(&self, _elements: &HostElements<'_>, _writes: bool) {}
     /// The calling thread asks until an event is done. What is returned lives as long as it asks.
     fn host_waits_for(&self, _event: EventHandle) -> Option<Box<dyn Any>> {
+        None
+    }
+    /// What the calling thread learns is no knowledge of the program as long as what is returned lives.
+    fn asks_for_itself(&self) -> Option<Box<dyn Any>> {
         None
     }
     /// What [`memory_sleeps`](Observe::memory_sleeps) reported is no longer so.

@@ -51,7 +51,11 @@ pub(super) fn grow(
     let tight = cache.enter().heap.excess(rounded, keep) != 0;
     let may_give_back = tight && stream::may_give_back_unasked(runtime, runtime.devices());
     let (kind, size, outgoing) = cache.enter().heap.plan(rounded, keep, may_give_back);
-    give_back(runtime, cache, outgoing);
+    {
+        // The program has not asked for the wait.
+        let _asks = runtime.driver().asks_for_itself();
+        give_back(runtime, cache, outgoing);
+    }
     let segment = match source::pin(runtime, cache, kind, size) {
         Err(error) if error.status() == Status::OutOfMemory => {
             return when_exhausted(runtime, cache, (bytes, rounded), keep, error);

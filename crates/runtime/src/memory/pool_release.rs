@@ -129,6 +129,8 @@ fn give_back_unused(runtime: &Runtime, number: u64) -> Result<bool> {
     if is_busy(runtime, number) || would_wait(runtime, number) {
         return Ok(false);
     }
+    // The driver may wait for the device. The program has not asked for that.
+    let _asks = runtime.driver().asks_for_itself();
     give_back(runtime, number, |_| Ok(())).map(|_| true)
 }
 

@@ -58,6 +58,7 @@ pub(crate) fn may_give_back_unasked(
 pub(crate) fn is_stream_idle(runtime: &Runtime, stream: StreamRef) -> bool {
     let Some(_no_capture_begins) = try_hold_back_captures() else { return false };
     let driver = runtime.driver();
+    let _asks = driver.asks_for_itself();
     driver.stream_is_capturing(stream).is_ok_and(|is_captured| !is_captured)
         && driver.stream_query(stream).unwrap_or(false)
 }
@@ -66,6 +67,7 @@ pub(crate) fn is_stream_idle(runtime: &Runtime, stream: StreamRef) -> bool {
 /// A device under capture counts as busy, since its streams must not be queried.
 fn is_idle(runtime: &Runtime, device: DeviceIndex) -> bool {
     let driver = runtime.driver();
+    let _asks = driver.asks_for_itself();
     match driver.context_is_active(device) {
         Ok(false) => true,
         Ok(true) => {

@@ -238,17 +238,18 @@ impl CheckedDriver {
         self.guards.state.lock().zones.append(&mut zones);
     }
 
-    /// Compares the copies that the host knows to be done.
+    /// Compares the copies that the library knows to be done.
     pub(super) fn compare_zones(&self) {
         if self.guards.bytes == 0 || self.guards.state.lock().waiting.is_empty() {
             return;
         }
-        let host = self.sanitizer.checker.lock().host().clone();
+        let known = self.sanitizer.checker.lock().library().clone();
         let mut found = Vec::new();
         {
             let mut state = self.guards.state.lock();
-            let (done, waiting): (VecDeque<_>, _) =
-                std::mem::take(&mut state.waiting).into_iter().partition(|it| host.knows(it.epoch));
+            let (done, waiting): (VecDeque<_>, _) = std::mem::take(&mut state.waiting)
+                .into_iter()
+                .partition(|it| known.knows(it.epoch));
             state.waiting = waiting;
             for Waiting { slot, zone, found: what, .. } in done {
                 let damage = self.guards.damage(&mut state, slot, zone.bytes);

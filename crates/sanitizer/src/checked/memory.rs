@@ -11,7 +11,7 @@ use sconce_driver::{
     PhysicalHandle, PointerInfo, RawAddress, StreamRef, VirtualMemory,
 };
 
-use super::{CheckedDriver, pass_on};
+use super::{CheckedDriver, learns, pass_on};
 use crate::pending::Awaited;
 use crate::scope;
 
@@ -43,7 +43,7 @@ impl Memory for CheckedDriver {
         }
         drop(watch);
         // The driver has waited for the device.
-        self.sanitizer.note(|checker| target.map(|target| checker.waited(awaited, &target)));
+        self.sanitizer.note(|checker| target.map(|target| learns(checker, awaited, &target)));
         Ok(())
     }
 }
@@ -88,7 +88,7 @@ impl CheckedDriver {
         }
         // The driver has waited for all devices.
         self.sanitizer
-            .note(|checker| target.map(|target| checker.waited(Awaited::AllDevices, &target)));
+            .note(|checker| target.map(|target| learns(checker, Awaited::AllDevices, &target)));
         Ok(())
     }
 }
@@ -216,6 +216,10 @@ impl Observe for CheckedDriver {
 
     fn moves_memory(&self) -> Option<Box<dyn Any>> {
         Some(Box::new(scope::MovesMemory::begin()))
+    }
+
+    fn asks_for_itself(&self) -> Option<Box<dyn Any>> {
+        Some(Box::new(scope::AsksForItself::begin()))
     }
 
     fn needs_no_contents(&self, ptr: DevicePtr, bytes: usize) {

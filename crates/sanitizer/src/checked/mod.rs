@@ -26,6 +26,7 @@ use crate::Sanitizer;
 use crate::checker::Checker;
 use crate::clock::Clock;
 use crate::pending::Awaited;
+use crate::scope;
 use guards::Guards;
 
 /// Passes calls on as they are.
@@ -67,17 +68,21 @@ impl CheckedDriver {
         self.sanitizer.note(|checker| checker.target(awaited))
     }
 
-    /// The host has learnt that the work of a target is done.
+    /// The host has learnt that the work of a target is done, or the library alone.
     pub(super) fn waited(&self, awaited: Awaited, target: Option<Arc<Clock>>) {
         if let Some(target) = target {
-            self.learnt(|checker| checker.waited(awaited, &target));
+            self.sanitizer.tell(|checker| learns(checker, awaited, &target));
+            self.compare_zones();
         }
     }
+}
 
-    /// The host has learnt that work is done.
-    pub(super) fn learnt(&self, what: impl FnOnce(&mut Checker)) {
-        self.sanitizer.tell(what);
-        self.compare_zones();
+/// The work of a target is done: who has learnt it.
+pub(super) fn learns(checker: &mut Checker, awaited: Awaited, target: &Clock) {
+    if scope::asks_for_itself() {
+        checker.library_learns(target);
+    } else {
+        checker.waited(awaited, target);
     }
 }
 

@@ -13,7 +13,9 @@ impl Checker {
         let live = LiveBlock { lane, bytes, used_by, is_of_graphs: is_captured };
         self.blocks.insert(address, live);
         let epoch = if is_captured { Epoch { lane, count: 0 } } else { self.order.begin(lane) };
-        let clock = self.order.clock(lane).clone();
+        let mut clock = self.order.clock(lane).clone();
+        // The program's next use follows the hand-out alone.
+        clock.join(self.order.library());
         let settled = self.order.host().clone();
         let pattern = Pattern::range(address, bytes);
         if let Some(history) = &mut self.history {

@@ -52,8 +52,8 @@ impl Checker {
 
     /// The streams whose work a wait waits for.
     pub(crate) fn suspects(&self, wait: &Wait) -> Vec<Suspect> {
-        let host = self.order.host();
-        let is_open = |lane: Lane| wait.target.of(lane) > host.of(lane);
+        let known = self.order.library();
+        let is_open = |lane: Lane| wait.target.of(lane) > known.of(lane);
         let streams = self.pending.streams.iter().filter(|(lane, _)| is_open(**lane));
         let mut suspects: Vec<Suspect> = streams
             .map(|(lane, stream)| Suspect { lane: *lane, stream: *stream, head: None })
@@ -64,13 +64,13 @@ impl Checker {
 
     /// Reports a wait that has taken too long.
     pub(crate) fn hangs(&mut self, wait: &Wait, suspects: &[Suspect], limit: &str) {
-        let host = self.order.host();
+        let known = self.order.library();
         // The driver tells which operation it is; else the first that is not known to be done may be it.
         let operation = |suspect: &Suspect| match suspect.head {
             Some(head) => self.pending.announced(suspect.lane, head.announced),
             None => {
                 let operations = self.pending.lanes.get(&suspect.lane)?;
-                let is_open = |(count, _): &&(u64, _)| *count > host.of(suspect.lane);
+                let is_open = |(count, _): &&(u64, _)| *count > known.of(suspect.lane);
                 operations.iter().find(is_open).map(|(_, by)| by)
             }
         };

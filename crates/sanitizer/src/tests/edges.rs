@@ -663,3 +663,67 @@ fn a_pair_of_places_is_one_report_with_a_count() {
     checker.reports.clear();
     assert_eq!(kinds(&checker), []);
 }
+
+/// The library has asked for an event for its own sake, and it is done.
+fn library_asks(checker: &mut Checker, event: usize) {
+    let target = checker.target(Awaited::Event(event)).expect("a record");
+    checker.library_learns(&target);
+}
+
+#[test]
+fn what_the_library_asks_for_itself_is_no_wait_of_the_program() {
+    let mut checker = checker();
+    write_and_record(&mut checker);
+    library_asks(&mut checker, EVENT);
+    read(&mut checker, b());
+    assert_eq!(kinds(&checker), [FindingKind::Race]);
+}
+
+#[test]
+fn a_free_does_not_wait_for_what_the_library_has_asked() {
+    let mut checker = checker();
+    checker.handed_out(a(), X, BYTES);
+    checker.devices_done(None);
+    write(&mut checker, b());
+    checker.recorded(EVENT, b());
+    library_asks(&mut checker, EVENT);
+    checker.taken_back(X);
+    assert_eq!(kinds(&checker), [FindingKind::MissingRecordStream]);
+}
+
+#[test]
+fn what_the_library_has_asked_precedes_what_it_hands_out() {
+    for asks in [true, false] {
+        let mut checker = checker();
+        checker.handed_out(a(), X, 2 * BYTES);
+        checker.devices_done(None);
+        checker.queued(b(), "the write", Some(vec![Use::writes(X, 2 * BYTES)]));
+        checker.recorded(EVENT, b());
+        checker.block_used(b(), X);
+        checker.taken_back(X);
+        if asks {
+            library_asks(&mut checker, EVENT);
+        }
+        // Halves of the old block; the stream of one of them has nothing to do with the old one.
+        checker.handed_out(a(), X, BYTES);
+        checker.handed_out(c(), X + BYTES, BYTES);
+        write(&mut checker, a());
+        checker.queued(c(), "the write", Some(vec![Use::writes(X + BYTES, BYTES)]));
+        let late: &[FindingKind] = &[FindingKind::EarlyReuse];
+        assert_eq!(kinds(&checker), if asks { &[] } else { late }, "{asks}");
+    }
+}
+
+#[test]
+fn uses_beyond_a_block_that_is_handed_out_do_not_count_in_it() {
+    let mut checker = checker();
+    // A launch of a graph has used memory of its pool, without blocks; the graph is gone.
+    checker.queued(b(), "the launch", Some(vec![Use::writes(X, 4 * BYTES)]));
+    checker.recorded(EVENT, b());
+    library_asks(&mut checker, EVENT);
+    checker.handed_out(a(), X + BYTES, BYTES);
+    checker.queued(a(), "the write", Some(vec![Use::writes(X + BYTES, BYTES)]));
+    assert_eq!(kinds(&checker), []);
+    checker.queued(a(), "another write", Some(vec![Use::writes(X + 3 * BYTES, BYTES)]));
+    assert!(!kinds(&checker).is_empty());
+}

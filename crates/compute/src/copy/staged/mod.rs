@@ -111,8 +111,11 @@ fn copy(
     let copy = StagedCopy { job: &job, device, pieces, helper_count };
     let mut helpers = helper_count;
     // Behind work that may take long the caller begins alone: helpers are for copies that move.
-    if helper_count > 0 && runtime.driver().stream_query(stream.driver_ref())? {
-        copy.get_help(&mut helpers);
+    if helper_count > 0 {
+        let _asks = runtime.driver().asks_for_itself();
+        if runtime.driver().stream_query(stream.driver_ref())? {
+            copy.get_help(&mut helpers);
+        }
     }
     // Dropped in this order, in whichever way this ends: helpers stop, then all have left, then the
     // ring goes.

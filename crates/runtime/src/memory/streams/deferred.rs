@@ -95,6 +95,7 @@ pub(crate) fn poll_device(
         return Ok(());
     }
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+    let _asks = runtime.driver().asks_for_itself();
     for cache in StreamCache::all_of(device).filter(|cache| cache.delays().has_waiting()) {
         let inner = match own.is_some_and(|own| std::ptr::eq(cache, own)) {
             true => Some(cache.visit()),

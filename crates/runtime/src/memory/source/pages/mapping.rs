@@ -266,6 +266,7 @@ impl DevicePages {
     pub(crate) fn evict(&mut self, runtime: &Runtime, stream: Option<StreamRef>) -> Result<()> {
         let driver = runtime.driver();
         if let Some((number, event)) = &self.fence {
+            let _asks = driver.asks_for_itself();
             if !driver.event_query(event.handle())? {
                 return Ok(());
             }
