@@ -16,6 +16,7 @@ namespace {
 using namespace sconce::cuda;
 using sconce::Tensor;
 using sconce::sanitizer::Scope;
+using support::poke;
 using support::settle;
 using support::status_or_ok;
 
@@ -27,36 +28,6 @@ class SanitizerMemoryTest : public support::DeviceFixture {
     DeviceFixture::TearDown();
   }
 };
-
-/// Writes one byte through a kernel of which the sanitizer knows nothing.
-void poke(const void* address, std::int64_t offset, const CUDAStream& stream) {
-  namespace sim = sconce::simulator;
-  if (sconce::active_backend() == sconce::Backend::Sim) {
-    sim::register_kernel<std::uint8_t*, std::int64_t>(
-        "poke", [](const sim::Thread&, sim::DevicePointer<std::uint8_t> to, std::int64_t index) {
-          to[index] = 7;
-        });
-  }
-  static const Module module = Module::load(R"(.version 7.5
-.target sm_75
-.address_size 64
-.visible .entry poke(.param .u64 to, .param .u64 index) {
-  .reg .b64 %rd<5>;
-  .reg .b16 %rs<2>;
-  ld.param.u64 %rd1, [to];
-  ld.param.u64 %rd2, [index];
-  cvta.to.global.u64 %rd3, %rd1;
-  add.s64 %rd4, %rd3, %rd2;
-  mov.u16 %rs1, 7;
-  st.global.u8 [%rd4], %rs1;
-  ret;
-}
-)");
-  const auto kernel = module.kernel("poke");
-  LaunchConfig config{Dim3(1), Dim3(1)};
-  config.stream = stream;
-  kernel.launch(config, const_cast<void*>(address), offset);
-}
 
 /// Copies to or from memory of the host, and waits.
 void copy_bytes(void* to, const void* from, std::size_t bytes) {

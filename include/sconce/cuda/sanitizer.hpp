@@ -84,19 +84,24 @@ inline void save_page(const std::string& path) {
   detail::check(::sconce_sanitizer_save_page(path.c_str()));
 }
 
-/// Counts the reports of a part of a program: `EXPECT_EQ(scope.reports(), 0)`.
+/// Counts the reports of a part of a program: `EXPECT_EQ(scope.reports(), 0)`. `reset` belongs
+/// before it: within, it would forget what the scope has counted.
 class Scope {
  public:
   /// Begins to count.
   Scope() noexcept : before_(report_count()) {}
 
   /// How many reports there are that were not there when the scope began.
-  [[nodiscard]] std::int64_t reports() const noexcept { return report_count() - before_; }
+  [[nodiscard]] std::int64_t reports() const noexcept {
+    const std::int64_t all = report_count();
+    return all < before_ ? all : all - before_;
+  }
 
   /// Their texts, one after the other.
   [[nodiscard]] std::string text() const {
     std::string all;
-    for (std::int64_t index = before_; index < report_count(); ++index) {
+    const std::int64_t count = report_count();
+    for (std::int64_t index = count < before_ ? 0 : before_; index < count; ++index) {
       all += report(index).text + "\n";
     }
     return all;
