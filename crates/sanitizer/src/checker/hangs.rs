@@ -66,13 +66,15 @@ impl Checker {
     pub(crate) fn hangs(&mut self, wait: &Wait, suspects: &[Suspect], limit: &str) {
         let known = self.order.library();
         // The driver tells which operation it is; else the first that is not known to be done may be it.
-        let operation = |suspect: &Suspect| match suspect.head {
-            Some(head) => self.pending.announced(suspect.lane, head.announced),
-            None => {
+        let operation = |suspect: &Suspect| {
+            let announced =
+                suspect.head.and_then(|it| self.pending.announced(suspect.lane, it.announced));
+            announced.or_else(|| {
+                // Also if it is at work of the sanitizer's own, before the program's first.
                 let operations = self.pending.lanes.get(&suspect.lane)?;
                 let is_open = |(count, _): &&(u64, _)| *count > known.of(suspect.lane);
                 operations.iter().find(is_open).map(|(_, by)| by)
-            }
+            })
         };
         let missing = |suspect: &Suspect| {
             let by = operation(suspect)?;

@@ -73,6 +73,18 @@ fn the_driver_tells_which_operation_of_a_stream_it_is() {
 }
 
 #[test]
+fn before_the_first_operation_the_first_is_named() {
+    let mut checker = checker();
+    // The stream is at the fill of a zone, which the allocation has announced.
+    checker.handed_out(a(), X, BYTES);
+    work(&mut checker, a(), "one");
+    let at_the_zone = [(a(), head(1, HeadState::Step))];
+    let report = report_of(&mut checker, Awaited::Stream(a()), &at_the_zone);
+    assert_eq!(report.first.expect("an operation").name, "one");
+    assert!(report.repair.contains("nobody completes one #2"), "{}", report.repair);
+}
+
+#[test]
 fn each_need_has_a_remedy() {
     let cases = [
         (HeadState::Step, "manual mode"),
