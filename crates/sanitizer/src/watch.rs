@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use sconce_base::{log, process};
 
 use crate::Sanitizer;
-use crate::pending::{Awaited, Wait};
+use crate::clock::Lane;
+use crate::pending::{Awaited, Suspect, Wait};
 
 /// The pause between two looks, and how much of the limit it may be.
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
@@ -27,8 +28,33 @@ pub(crate) struct Waits {
 
 struct Watched {
     wait: Wait,
-    began: Instant,
     is_reported: bool,
+    progress: Progress,
+}
+
+/// Where the streams stand that a wait waits for: the number of the operation that each is at, if the driver tells.
+type Stand = Vec<(Lane, Option<u64>)>;
+
+/// Since when nothing has moved that a wait waits for.
+struct Progress {
+    since: Instant,
+    last: Option<Stand>,
+}
+
+impl Progress {
+    fn begins(now: Instant) -> Progress {
+        Progress { since: now, last: None }
+    }
+
+    /// The streams stand so now. Whether they have stood still for `limit`.
+    fn stands_still(&mut self, stand: Stand, now: Instant, limit: Duration) -> bool {
+        let has_moved = self.last.as_ref().is_some_and(|last| *last != stand);
+        if has_moved {
+            self.since = now;
+        }
+        self.last = Some(stand);
+        now.duration_since(self.since) >= limit
+    }
 }
 
 /// A wait, until it is dropped.
@@ -53,8 +79,8 @@ impl Sanitizer {
         let mut waits = self.waits.lock();
         waits.begun += 1;
         let number = waits.begun;
-        let began = Instant::now();
-        waits.all.insert(number, Watched { wait, began, is_reported: false });
+        let progress = Progress::begins(Instant::now());
+        waits.all.insert(number, Watched { wait, is_reported: false, progress });
         let starts = !std::mem::replace(&mut waits.has_thread, true);
         drop(waits);
         if starts {
@@ -82,36 +108,63 @@ impl Sanitizer {
                 waits.has_thread = false;
                 return;
             }
-            let is_late = |watched: &Watched| {
-                !watched.is_reported && watched.began.elapsed() >= self.config.hang
-            };
-            let late = waits.all.iter_mut().filter(|(_, watched)| is_late(watched)).map(
-                |(number, watched)| {
-                    watched.is_reported = true;
-                    (*number, watched.wait.clone())
-                },
-            );
-            let late: Vec<(u64, Wait)> = late.collect();
+            let all = waits.all.iter().filter(|(_, watched)| !watched.is_reported);
+            let all: Vec<(u64, Wait)> =
+                all.map(|(number, watched)| (*number, watched.wait.clone())).collect();
             drop(waits);
-            for (number, wait) in late {
-                self.is_late(number, &wait);
+            for (number, wait) in all {
+                self.look_at(number, &wait);
             }
             std::thread::sleep(pause);
         }
     }
 
-    fn is_late(&self, number: u64, wait: &Wait) {
+    /// Reports a wait if nothing has moved for too long that it waits for.
+    fn look_at(&self, number: u64, wait: &Wait) {
         let mut suspects = self.checker.lock().suspects(wait);
         for suspect in &mut suspects {
             suspect.head = self.driver.stream_head(suspect.stream);
         }
+        let at = |it: &Suspect| (it.lane, it.head.map(|head| head.announced));
+        let stand = suspects.iter().map(at).collect();
+        let mut waits = self.waits.lock();
         // It may have ended meanwhile.
-        if !self.waits.lock().all.contains_key(&number) {
+        let Some(watched) = waits.all.get_mut(&number) else { return };
+        if !watched.progress.stands_still(stand, Instant::now(), self.config.hang) {
             return;
         }
+        watched.is_reported = true;
+        drop(waits);
         let limit = self.config.hang.as_secs_f64().to_string();
         self.tell(|checker| checker.hangs(wait, &suspects, &limit));
         // No call may end that would deliver it.
         log::flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_counts_from_the_last_move() {
+        let limit = Duration::from_secs(5);
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let mut progress = Progress::begins(begin);
+        assert!(!progress.stands_still(vec![(1, Some(7))], at(1), limit));
+        assert!(!progress.stands_still(vec![(1, Some(7))], at(4), limit));
+        assert!(!progress.stands_still(vec![(1, Some(8))], at(5), limit));
+        assert!(!progress.stands_still(vec![(1, Some(8))], at(9), limit));
+        assert!(progress.stands_still(vec![(1, Some(8))], at(10), limit));
+        // One of two streams has come to its end.
+        let mut progress = Progress::begins(begin);
+        assert!(!progress.stands_still(vec![(1, None), (2, None)], at(4), limit));
+        assert!(!progress.stands_still(vec![(2, None)], at(6), limit));
+        assert!(progress.stands_still(vec![(2, None)], at(11), limit));
+        // The driver tells nothing.
+        let mut progress = Progress::begins(begin);
+        assert!(!progress.stands_still(vec![(1, None)], at(4), limit));
+        assert!(progress.stands_still(vec![(1, None)], at(5), limit));
     }
 }
