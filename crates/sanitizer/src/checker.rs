@@ -233,6 +233,18 @@ impl Checker {
 /// Streams and events.
 impl Checker {
     pub(crate) fn stream_created(&mut self, stream: StreamRef, non_blocking: bool) {
+        // The page names streams by their lanes.
+        if self.history.is_none() {
+            let blocks = &self.blocks;
+            let is_named = |lane: Lane| {
+                blocks.values().any(|live| live.lane == lane || live.used_by.contains(&lane))
+            };
+            if let Some(lane) = self.order.created_in_place_of(stream, !non_blocking, is_named) {
+                self.last.remove(&lane);
+                self.pending.forget(lane);
+                return;
+            }
+        }
         self.order.created(stream, !non_blocking);
     }
 

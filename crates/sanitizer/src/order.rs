@@ -1,13 +1,17 @@
 //! What comes before what: streams, events, captures and the host.
 #![forbid(unsafe_code)]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{StreamHandle, StreamRef};
 
 use crate::clock::{Clock, Epoch, HOST, Lane};
+
+/// How many lanes of streams that are gone are kept before new streams get them, so that reports of programs with few
+/// streams have a number for each. So many are looked at for a new one.
+pub(crate) const MOST_GONE: usize = 64;
 
 /// A stream, as calls name it. The default streams of threads differ by thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,6 +54,8 @@ pub(crate) enum Waited {
 pub(crate) struct Order {
     lanes: Vec<LaneState>,
     names: HashMap<StreamName, Lane>,
+    /// Lanes of streams that are gone, the oldest first.
+    gone: VecDeque<Lane>,
     events: HashMap<usize, Record>,
     /// Events of other processes, each with the lane that stands for the process's work.
     foreign: HashMap<usize, Lane>,
@@ -70,6 +76,7 @@ impl Default for Order {
         Order {
             lanes: vec![host],
             names: HashMap::new(),
+            gone: VecDeque::new(),
             events: HashMap::new(),
             foreign: HashMap::new(),
             library: Clock::default(),
@@ -128,7 +135,41 @@ impl Order {
 
     /// A stream is gone; what is queued on it still runs.
     pub(crate) fn destroyed(&mut self, stream: StreamRef) {
-        self.names.remove(&Order::name(stream));
+        self.gone.extend(self.names.remove(&Order::name(stream)));
+    }
+
+    /// The lane of a stream that is gone becomes a new stream's: all its work is done, as the host knows, so nothing
+    /// that it did is compared any more. `is_named` tells whether something else still means the old stream.
+    pub(crate) fn created_in_place_of(
+        &mut self,
+        stream: StreamRef,
+        blocking: bool,
+        is_named: impl Fn(Lane) -> bool,
+    ) -> Option<Lane> {
+        if self.gone.len() < MOST_GONE {
+            return None;
+        }
+        for _ in 0..MOST_GONE {
+            let lane = self.gone.pop_front()?;
+            let old = &self.lanes[lane as usize];
+            if old.capture.is_some() || !self.host().knows_all(&old.clock) || is_named(lane) {
+                self.gone.push_back(lane);
+                continue;
+            }
+            let name = Order::name(stream);
+            let (device, handle, clock) = (Some(stream.device), name.handle, self.host().clone());
+            self.lanes[lane as usize] =
+                LaneState { device, handle, blocking, is_made: true, clock, capture: None };
+            self.names.insert(name, lane);
+            return Some(lane);
+        }
+        None
+    }
+
+    /// How many lanes there are.
+    #[cfg(test)]
+    pub(crate) fn lanes(&self) -> usize {
+        self.lanes.len()
     }
 
     /// Whether a stream was made by this library, and is not destroyed.

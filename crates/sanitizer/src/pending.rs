@@ -26,6 +26,12 @@ impl Pending {
         self.streams.insert(lane, stream);
     }
 
+    /// A lane becomes another stream's.
+    pub(crate) fn forget(&mut self, lane: Lane) {
+        self.lanes.remove(&lane);
+        self.streams.remove(&lane);
+    }
+
     pub(crate) fn add(&mut self, epoch: Epoch, by: &Arc<Operation>, settled: &Clock) {
         let operations = self.lanes.entry(epoch.lane).or_default();
         let is_gone = |(count, _): &(u64, _)| *count <= settled.of(epoch.lane);

@@ -4,6 +4,7 @@ use sconce_sim::{Intent, MemoryAccess};
 
 use super::*;
 use crate::checker::Reading;
+use crate::order::MOST_GONE;
 use crate::pattern::Pattern;
 
 /// Two blocks with a gap between them, in memory of the driver: X..X+512 and X+1024..X+1536 of 2 MiB.
@@ -409,4 +410,49 @@ fn a_size_that_is_wrong_takes_no_memory_and_reaches_no_other_mapping() {
             assert_eq!(races > 0, on_block || on_mapped, "{start:#x} {bytes:#x}");
         }
     }
+}
+
+/// A stream is made, writes, and goes. Its handle is its own.
+fn passing_stream(checker: &mut Checker, number: usize, waits: bool) {
+    let passing = stream(0, 0x10_0000 + number);
+    checker.stream_created(passing, true);
+    write(checker, passing);
+    checker.stream_destroyed(passing);
+    if waits {
+        checker.devices_done(None);
+    }
+}
+
+#[test]
+fn streams_that_come_and_go_share_their_places() {
+    let mut checker = checker();
+    let before = checker.order.lanes();
+    (0..1000).for_each(|number| passing_stream(&mut checker, number, true));
+    assert_eq!(kinds(&checker), []);
+    assert_eq!(checker.order.lanes(), before + MOST_GONE);
+    // A new stream in an old one's place knows nothing of others.
+    write(&mut checker, a());
+    passing_stream(&mut checker, 1000, true);
+    assert_eq!(kinds(&checker), [FindingKind::Race]);
+}
+
+#[test]
+fn the_place_of_a_stream_stays_while_its_work_or_a_block_needs_it() {
+    let mut checker = checker();
+    let before = checker.order.lanes();
+    // Nobody waits: each writes after the one before, which may be at work.
+    (0..200).for_each(|number| passing_stream(&mut checker, number, false));
+    assert_eq!(checker.order.lanes(), before + 200);
+    checker.devices_done(None);
+    // Each stream has a block that lives.
+    let mut checker = self::checker();
+    for number in 0..200 {
+        let passing = stream(0, 0x10_0000 + number);
+        checker.stream_created(passing, true);
+        checker.handed_out(passing, X + number as u64 * BYTES, BYTES);
+        checker.stream_destroyed(passing);
+        checker.devices_done(None);
+    }
+    assert_eq!(checker.order.lanes(), before + 200);
+    assert_eq!(kinds(&checker), []);
 }
