@@ -124,7 +124,7 @@ pub struct Report {
     pub count: u64,
 }
 
-/// The most reports that are kept. Names of operations may have sizes, so one place may be the cause of many.
+/// The most reports that are kept. Names of operations may differ from call to call, so one place may be the cause of many.
 pub(crate) const MOST_REPORTS: usize = if cfg!(test) { 1500 } else { 10_000 };
 
 /// What tells findings apart.
@@ -146,7 +146,7 @@ impl Reports {
     /// Adds a wait that does not end. Whether it makes a new report.
     pub(crate) fn add_hang(&mut self, hang: Hang, order: &Order) -> bool {
         let Hang { wait, by, repair, is_cycle } = hang;
-        let key = |by: &Operation| (by.site.clone(), by.name.clone());
+        let key = |by: &Operation| (by.site.clone(), without_sizes(&by.name).to_owned());
         let places = (FindingKind::Hang, by.as_ref().map(|by| key(by)), key(&wait));
         if let Some(at) = self.by_places.get(&places) {
             self.all[*at].count += 1;
@@ -172,7 +172,7 @@ impl Reports {
 
     /// Adds a finding. Whether it makes a new report.
     pub(crate) fn add(&mut self, finding: Finding, order: &Order) -> bool {
-        let key = |by: &Operation| (by.site.clone(), by.name.clone());
+        let key = |by: &Operation| (by.site.clone(), without_sizes(&by.name).to_owned());
         let first = finding.first.as_ref().map(|(by, _)| key(by));
         let places = (finding.kind, first, key(&finding.second.0));
         if let Some(at) = self.by_places.get(&places) {
@@ -183,9 +183,8 @@ impl Reports {
             return false;
         }
         let report = words(&finding, order);
-        let first =
-            report.first.as_ref().map_or(String::new(), |it| format!("{}|{}", it.name, it.site));
-        let second = format!("{}|{}", report.second.name, report.second.site);
+        let first = report.first.as_ref().map_or(String::new(), words_of_place);
+        let second = words_of_place(&report.second);
         let at = *self.by_words.entry((finding.kind, first, second)).or_insert(self.all.len());
         self.by_places.insert(places, at);
         match self.all.get_mut(at) {
@@ -226,6 +225,17 @@ impl Reports {
     pub(crate) fn clear(&mut self) {
         *self = Reports::default();
     }
+}
+
+/// A name without the sizes at its end, which differ from call to call.
+fn without_sizes(name: &str) -> &str {
+    let sizes =
+        |at: &(usize, &str)| name[at.0 + at.1.len()..].starts_with(|it: char| it.is_ascii_digit());
+    name.match_indices(" of ").find(sizes).map_or(name, |(at, _)| &name[..at])
+}
+
+fn words_of_place(access: &ReportedAccess) -> String {
+    format!("{}|{}", without_sizes(&access.name), access.site)
 }
 
 /// A place as reports have it.

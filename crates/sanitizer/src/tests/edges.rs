@@ -637,7 +637,7 @@ fn names_that_differ_without_end_make_no_reports_without_end() {
     let mut checker = checker();
     let race = |checker: &mut Checker, size: usize| {
         write(checker, a());
-        checker.queued(b(), &format!("product of {size}"), Some(vec![Use::reads(X, BYTES)]));
+        checker.queued(b(), &format!("kernel_{size}"), Some(vec![Use::reads(X, BYTES)]));
         checker.devices_done(None);
     };
     (0..MOST_REPORTS + 5).for_each(|size| race(&mut checker, size));
@@ -648,6 +648,23 @@ fn names_that_differ_without_end_make_no_reports_without_end() {
     checker.forget_reports();
     race(&mut checker, MOST_REPORTS + 1);
     assert_eq!(checker.reports.all().len(), 1);
+}
+
+#[test]
+fn sizes_in_names_make_no_further_reports() {
+    for (names, reports) in [
+        (["product of 2 x 3 x 4", "product of 5 x 3 x 4"], 1),
+        (["kernel_2", "kernel_3"], 2),
+        (["gradient of a filter", "gradient of an input"], 2),
+    ] {
+        let mut checker = checker();
+        for name in names {
+            write(&mut checker, a());
+            checker.queued(b(), name, Some(vec![Use::reads(X, BYTES)]));
+            checker.devices_done(None);
+        }
+        assert_eq!(checker.reports.all().len(), reports, "{names:?}");
+    }
 }
 
 #[test]
