@@ -6,11 +6,11 @@
 #![forbid(unsafe_code)]
 
 mod guards;
+mod known_kernels;
 mod libraries;
 mod memory;
 mod work;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use sconce_base::error::Result;
@@ -18,8 +18,7 @@ use sconce_base::lock::{Mutex, rank};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{
     CaptureMode, Captures, Compilation, CompiledForm, Compiler, Contexts, DeviceProperties,
-    Devices, Driver, EventFlags, EventHandle, Events, KernelHandle, ModuleHandle, ProcessUsage,
-    SourceCode,
+    Devices, Driver, EventFlags, EventHandle, Events, ProcessUsage, SourceCode,
 };
 
 use crate::Sanitizer;
@@ -28,6 +27,7 @@ use crate::clock::Clock;
 use crate::pending::Awaited;
 use crate::scope;
 use guards::Guards;
+use known_kernels::KnownKernels;
 
 /// Passes calls on as they are.
 macro_rules! pass_on {
@@ -43,18 +43,14 @@ pub(crate) use pass_on;
 pub(crate) struct CheckedDriver {
     pub(super) inner: &'static dyn Driver,
     pub(super) sanitizer: Arc<Sanitizer>,
-    /// The names of kernels, and whether they are the library's own.
-    pub(super) kernels: Mutex<rank::SanitizerKernels, HashMap<KernelHandle, (String, bool)>>,
-    /// Modules of the library.
-    pub(super) own_modules: Mutex<rank::SanitizerKernels, Vec<ModuleHandle>>,
+    kernels: Mutex<rank::SanitizerKernels, KnownKernels>,
     pub(super) guards: Guards,
 }
 
 impl CheckedDriver {
     pub(crate) fn new(inner: &'static dyn Driver, sanitizer: Arc<Sanitizer>) -> CheckedDriver {
         let guards = Guards::new(sanitizer.config.guard_bytes);
-        let (kernels, own_modules) = (Mutex::default(), Mutex::default());
-        CheckedDriver { inner, sanitizer, kernels, own_modules, guards }
+        CheckedDriver { inner, sanitizer, kernels: Mutex::default(), guards }
     }
 }
 

@@ -261,6 +261,13 @@ pub(super) fn uses_beside_workspace(
 }
 
 impl CheckedDriver {
+    /// `call` drops a module.
+    fn drops(&self, module: ModuleHandle, call: impl FnOnce() -> Result<()>) -> Result<()> {
+        // Before the call: after it, another module may have its number.
+        let was = self.kernels.lock().goes(module);
+        call().inspect_err(|_| self.kernels.lock().stays(was))
+    }
+
     fn launches(
         &self,
         kernel: KernelHandle,
@@ -268,8 +275,9 @@ impl CheckedDriver {
         stream: StreamRef,
         call: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
-        let known = self.kernels.lock().get(&kernel).cloned();
-        let (name, is_own) = known.unwrap_or_else(|| ("kernel".to_owned(), false));
+        let known = self.kernels.lock().get(kernel).cloned();
+        let (name, is_own) = known
+            .map_or_else(|| ("kernel".to_owned(), false), |kernel| (kernel.name, kernel.is_own));
         let declared = if is_own { declared::of_kernel(&name, slots) } else { None };
         let uses = declared.map(|accesses| uses_of(&accesses));
         self.sanitizer.queue(stream, &name, uses, call)
@@ -279,13 +287,12 @@ impl CheckedDriver {
 impl Kernels for CheckedDriver {
     fn module_load(&self, device: DeviceIndex, image: &KernelImage) -> Result<ModuleHandle> {
         let module = self.inner.module_load(device, image)?;
-        self.own_modules.lock().push(module);
+        self.kernels.lock().loaded(module);
         Ok(module)
     }
 
     fn module_unload(&self, device: DeviceIndex, module: ModuleHandle) -> Result<()> {
-        self.own_modules.lock().retain(|own| *own != module);
-        self.inner.module_unload(device, module)
+        self.drops(module, || self.inner.module_unload(device, module))
     }
 
     fn kernel_find(
@@ -295,8 +302,7 @@ impl Kernels for CheckedDriver {
         name: &str,
     ) -> Result<KernelHandle> {
         let kernel = self.inner.kernel_find(device, module, name)?;
-        let is_own = self.own_modules.lock().contains(&module);
-        self.kernels.lock().insert(kernel, (name.to_owned(), is_own));
+        self.kernels.lock().found(module, kernel, name);
         Ok(kernel)
     }
 
@@ -328,13 +334,16 @@ impl Kernels for CheckedDriver {
 impl Modules for CheckedDriver {
     pass_on! {
         module_load_code(device: DeviceIndex, code: &ModuleCode) -> Result<ModuleHandle>;
-        module_release(device: DeviceIndex, module: ModuleHandle) -> Result<()>;
         kernel_attributes(device: DeviceIndex, kernel: KernelHandle) -> Result<KernelAttributes>;
         kernel_parameters(device: DeviceIndex, kernel: KernelHandle) -> Result<Option<Vec<usize>>>;
         kernel_allow_shared(device: DeviceIndex, kernel: KernelHandle, bytes: u32) -> Result<()>;
         kernel_occupancy(device: DeviceIndex, kernel: KernelHandle, threads: u32, shared_bytes: u32) -> Result<u32>;
         kernel_best_block(device: DeviceIndex, kernel: KernelHandle, shared_bytes: u32, most_threads: u32)
             -> Result<BestBlock>;
+    }
+
+    fn module_release(&self, device: DeviceIndex, module: ModuleHandle) -> Result<()> {
+        self.drops(module, || self.inner.module_release(device, module))
     }
 
     fn kernel_launch_values(
@@ -345,7 +354,7 @@ impl Modules for CheckedDriver {
         stream: StreamRef,
         asks_captured: bool,
     ) -> Result<bool> {
-        let known = self.kernels.lock().get(&kernel).map(|(name, _)| name.clone());
+        let known = self.kernels.lock().get(kernel).map(|kernel| kernel.name.clone());
         let name = known.unwrap_or_else(|| "kernel".to_owned());
         let declared = scope::take_launch();
         if scope::is_open() {
