@@ -227,6 +227,46 @@ TEST_F(SanitizerMemoryTest, AWriteInsideABlockIsNone) {
   EXPECT_EQ(scope.reports(), 0) << scope.text();
 }
 
+/// Small blocks are compared whole, of large ones parts all over them.
+TEST_F(SanitizerMemoryTest, AWriteToAFreedBlockIsFoundWhenItsQuarantineEnds) {
+  const CUDAStream stream = getStreamFromPool();
+  struct {
+    std::size_t bytes;
+    std::int64_t offset;
+    int reports;
+  } const cases[] = {{1000, -1, 0},    {1000, 0, 1},       {1000, 999, 1},
+                     {1 << 20, 63, 1}, {1 << 20, 1000, 0}, {1 << 20, (1 << 20) - 16, 1}};
+  for (const auto& it : cases) {
+    for (const bool on_demand : {false, true}) {
+      settle();
+      empty_cache();
+      sconce::sanitizer::reset();
+      DeviceBuffer block(it.bytes, stream);
+      void* const address = block.get();
+      block.reset();
+      if (it.offset >= 0) {
+        poke(address, it.offset, stream);
+      }
+      stream.synchronize();
+      EXPECT_EQ(sconce::sanitizer::report_count(), 0);
+      if (on_demand) {
+        sconce::sanitizer::check();
+        EXPECT_EQ(sconce::sanitizer::report_count(), it.reports) << it.bytes << " " << it.offset;
+      }
+      empty_cache();
+      settle();
+      ASSERT_EQ(sconce::sanitizer::report_count(), it.reports) << it.bytes << " " << it.offset;
+      if (it.reports != 0) {
+        const std::string text = sconce::sanitizer::report(0).text;
+        EXPECT_TRUE(support::contains(text, "memory overwritten outside of live blocks")) << text;
+        EXPECT_TRUE(support::contains(text, "1 bytes from")) << text;
+        EXPECT_TRUE(support::contains(text, "the free writes")) << text;
+        EXPECT_TRUE(support::contains(text, "poke")) << text;
+      }
+    }
+  }
+}
+
 TEST_F(SanitizerMemoryTest, ZonesOfLiveBlocksAreComparedOnDemand) {
   const CUDAStream stream = getStreamFromPool();
   DeviceBuffer block(1000, stream);

@@ -477,11 +477,18 @@ impl Checker {
         Overwritten { block, last }
     }
 
-    /// Bytes behind the end of a block were written.
-    pub(crate) fn found_overwritten(&mut self, address: u64, bytes: u64, what: Overwritten) {
+    /// Bytes behind the end of a block were written, or of a block that was freed before.
+    pub(crate) fn found_overwritten(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        what: Overwritten,
+        is_freed: bool,
+    ) {
         let Overwritten { block, last } = what;
         let kind = FindingKind::Overwritten;
-        let finding = Finding { kind, address, bytes, first: None, second: (last, true), block };
+        let first = block.as_ref().filter(|_| is_freed).and_then(|block| block.freed_by());
+        let finding = Finding { kind, address, bytes, first, second: (last, true), block };
         self.report(finding);
     }
 

@@ -31,7 +31,7 @@ pub enum FindingKind {
     OutOfBounds,
     /// Bytes are read that nobody has written since their block was handed out.
     UninitializedRead,
-    /// Something that the checker did not see has written behind the end of a block.
+    /// Something that the checker did not see has written behind the end of a block, or a freed block.
     Overwritten,
 }
 
@@ -343,7 +343,13 @@ fn repair(
              the work that writes them before {}",
             of(second)
         ),
-        (Missing::Declaration, _) => format!(
+        (Missing::Declaration, Some(first)) => format!(
+            "a kernel whose memory is not declared wrote there after {}, at the latest {}: free the block after its last \
+             use, with record_stream for uses on other streams, and declare what the kernels use to find which",
+            of(first),
+            of(second)
+        ),
+        (Missing::Declaration, None) => format!(
             "a kernel whose memory is not declared wrote there, at the latest {}: check the bounds of the kernels that \
              use the block, and declare what they use to find which",
             of(second)

@@ -11,6 +11,7 @@
 //! | `block_used` | a stream other than the block's own is recorded as using a live block | no |
 //! | `block_taken_back` | a caller has freed the block; the allocator may still wait for recorded streams before it hands the block out again | no |
 //! | `block_unused` | no stream uses the freed block any more: whatever is queued on its stream from now on may write it | no |
+//! | `quarantine_ended` | the freed block is no longer kept from being handed out (`quarantine_bytes`), and nothing has used it meanwhile | no |
 //! | `memory_sleeps` | a mapping was undone whose addresses stay those of a pool that is asleep | no |
 //! | `memory_wakes` | something is mapped there again, or the addresses are the pool's no more | no |
 //! | `moves_memory` | the calling thread begins to copy whole pages of the allocator, whatever they hold; what it returns is dropped behind the last copy | no |
@@ -66,6 +67,8 @@ pub trait Observe: Send + Sync {
     fn block_taken_back(&self, _stream: StreamRef, _block: DevicePtr) {}
     /// Nothing uses a freed block of `bytes` of `stream` any more.
     fn block_unused(&self, _stream: StreamRef, _block: DevicePtr, _bytes: usize) {}
+    /// A freed block of `stream` may be handed out again from now on.
+    fn quarantine_ended(&self, _stream: StreamRef, _block: DevicePtr) {}
     /// Bytes behind each block that no caller may use.
     fn guard_bytes(&self) -> usize {
         0

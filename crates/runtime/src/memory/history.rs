@@ -172,6 +172,13 @@ pub(crate) fn report_unused(stream: StreamRef, address: u64, bytes: u64) {
     }
 }
 
+/// Reports that a freed block may be handed out again.
+pub(crate) fn report_quarantine_ended(stream: StreamRef, address: u64) {
+    if let Some(driver) = observer() {
+        driver.quarantine_ended(stream, DevicePtr(address));
+    }
+}
+
 /// Whether a tool of NVTX is told of blocks.
 fn is_registered() -> bool {
     HISTORY.registered.load(Ordering::Relaxed)

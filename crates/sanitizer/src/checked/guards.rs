@@ -2,8 +2,9 @@
 //!
 //! Everything is done in the order of the block's stream, and the host waits for nothing. A zone is filled when its
 //! block is handed out. When nothing uses the freed block any more, the zone is copied to memory of the host, and the
-//! block is filled with bytes that are no number in any floating-point type. The copy is compared when the host has
-//! learnt, in whatever way, that it is done.
+//! block is filled with bytes that are no number in any floating-point type. The copy is compared when the library has
+//! learnt, in whatever way, that it is done. What a freed block was filled with is compared in the same way when it
+//! leaves the quarantine: nothing may have written it meanwhile.
 //!
 //! Nothing of it is done while a stream is being captured: a zone that could not be filled or read is not checked.
 #![forbid(unsafe_code)]
@@ -31,7 +32,10 @@ const UNIT: usize = 512;
 /// are not checked.
 const MOST_WAITING: usize = 1024;
 
-/// The zone behind a live block.
+/// So many bytes of each part are compared of a freed block that is larger than a slot.
+const PART: usize = 64;
+
+/// The zone behind a live block, or all of a freed one.
 #[derive(Clone, Copy)]
 pub(super) struct Zone {
     /// No other zone has it.
@@ -39,6 +43,28 @@ pub(super) struct Zone {
     start: u64,
     bytes: usize,
     stream: StreamRef,
+    /// What it is filled with.
+    fill: u8,
+}
+
+impl Zone {
+    /// The rows that are compared, all or as many as a slot has room for: how far apart they are, how long each is, and how
+    /// many.
+    fn rows(&self, slot_bytes: usize) -> (usize, usize, usize) {
+        let parts = slot_bytes / PART;
+        if self.bytes <= slot_bytes || parts < 2 {
+            let bytes = self.bytes.min(slot_bytes);
+            (bytes, bytes, 1)
+        } else {
+            ((self.bytes - PART) / (parts - 1), PART, parts)
+        }
+    }
+
+    /// The address of a byte of the copy.
+    fn address(&self, slot_bytes: usize, offset: usize) -> u64 {
+        let (pitch, width, _) = self.rows(slot_bytes);
+        self.start + (offset / width * pitch + offset % width) as u64
+    }
 }
 
 /// A copy of a zone that is on its way to the host.
@@ -50,13 +76,28 @@ struct Waiting {
     found: Overwritten,
 }
 
+impl State {
+    /// A new zone.
+    fn zone(&mut self, start: u64, bytes: usize, stream: StreamRef, fill: u8) -> Zone {
+        self.made += 1;
+        Zone { number: self.made, start, bytes, stream, fill }
+    }
+
+    /// The zones of live blocks, or the freed blocks.
+    fn like(&mut self, zone: &Zone) -> &mut BTreeMap<u64, Zone> {
+        if zone.fill == FREED { &mut self.freed } else { &mut self.zones }
+    }
+}
+
 #[derive(Default)]
 struct State {
     /// By the addresses of their blocks.
     zones: BTreeMap<u64, Zone>,
+    /// Freed blocks that are filled, and not handed out yet, by their addresses.
+    freed: BTreeMap<u64, Zone>,
     /// How many zones there have been.
     made: u64,
-    /// Zones of live blocks of which a copy is under way.
+    /// Zones of which a copy is under way.
     reading: Vec<Zone>,
     waiting: VecDeque<Waiting>,
     free_slots: Vec<usize>,
@@ -122,27 +163,34 @@ impl Guards {
         })
     }
 
-    /// A place for a copy of a zone.
-    fn take_slot(&self, driver: &dyn Driver, device: DeviceIndex) -> Option<(usize, HostRange)> {
+    /// A place for a copy of a zone that is filled with some byte.
+    fn take_slot(
+        &self,
+        driver: &dyn Driver,
+        device: DeviceIndex,
+        fill: u8,
+    ) -> Option<(usize, HostRange)> {
         let slots = self.slots(driver, device)?;
         let slot = self.state.lock().free_slots.pop()?;
         // A copy that never runs, as on a device that has failed, finds nothing.
-        let guard = u64::from_ne_bytes([GUARD; size_of::<u64>()]);
+        let guard = u64::from_ne_bytes([fill; size_of::<u64>()]);
         let words = self.slot(slots, slot);
         words.iter().for_each(|word| word.store(guard, Ordering::Relaxed));
         Some((slot, HostRange::of_static(words)))
     }
 
-    /// Gives back a slot, and returns the bytes of the copy in it that differ from the guard's: the first one, and how
-    /// many lie from it to the last one.
-    fn damage(&self, state: &mut State, slot: usize, bytes: usize) -> Option<(u64, u64)> {
+    /// Gives back a slot, and returns the bytes of the copy in it that differ from what its zone is filled with: the
+    /// address of the first one, and how many lie from it to the last one.
+    fn damage(&self, state: &mut State, slot: usize, zone: &Zone) -> Option<(u64, u64)> {
         let slots = self.slots.get().copied().flatten()?;
         state.free_slots.push(slot);
+        let (_, width, height) = zone.rows(self.slot_bytes());
         let words = self.slot(slots, slot).iter().map(|word| word.load(Ordering::Relaxed));
-        let all: Vec<u8> = words.flat_map(u64::to_ne_bytes).take(bytes).collect();
-        let first = all.iter().position(|byte| *byte != GUARD)?;
-        let last = all.iter().rposition(|byte| *byte != GUARD)?;
-        Some((first as u64, (last - first + 1) as u64))
+        let all: Vec<u8> = words.flat_map(u64::to_ne_bytes).take(width * height).collect();
+        let first = all.iter().position(|byte| *byte != zone.fill)?;
+        let last = all.iter().rposition(|byte| *byte != zone.fill)?;
+        let [first, last] = [first, last].map(|at| zone.address(self.slot_bytes(), at));
+        Some((first, last - first + 1))
     }
 }
 
@@ -167,8 +215,23 @@ impl CheckedDriver {
         status.is_ok_and(|status| status == CaptureStatus::None)
     }
 
+    /// Copies what is compared of a zone.
+    fn copy_zone(&self, zone: &Zone, range: &HostRange, stream: StreamRef) -> Result<()> {
+        let (pitch, width, height) = zone.rows(self.guards.slot_bytes());
+        let to = range.part(0, width * height).raw();
+        let from = DevicePtr(zone.start).into();
+        if height == 1 {
+            self.inner.copy_async(to, from, width, stream)
+        } else {
+            self.inner.copy_2d_async((to, width), (from, pitch), width, height, stream)
+        }
+    }
+
     /// Fills the zone behind a block that is handed out.
     pub(super) fn guard(&self, stream: StreamRef, block: DevicePtr, bytes: usize) {
+        if self.guards.bytes != 0 {
+            self.guards.state.lock().freed.remove(&block.0);
+        }
         if !self.guards_blocks() || !self.is_ours(stream) {
             return;
         }
@@ -181,9 +244,8 @@ impl CheckedDriver {
         drop(captures);
         let mut state = self.guards.state.lock();
         if is_filled {
-            state.made += 1;
-            let number = state.made;
-            state.zones.insert(block.0, Zone { number, start, bytes, stream });
+            let zone = state.zone(start, bytes, stream, GUARD);
+            state.zones.insert(block.0, zone);
         } else {
             state.zones.remove(&block.0);
         }
@@ -199,21 +261,20 @@ impl CheckedDriver {
             return;
         };
         // Memory of pages may be partly gone: what is not there is not filled. Nothing waits for an outcome.
-        let slot = self.guards.take_slot(self.inner, stream.device);
+        let slot = self.guards.take_slot(self.inner, stream.device, GUARD);
         let found = self.sanitizer.checker.lock().overwritten(stream, block.0);
         let captures = self.guards.captures.lock();
         let runs = *captures == 0 && self.runs(stream);
-        let is_read = runs
-            && slot.is_some_and(|(_, range)| {
-                let to = range.part(0, zone.bytes).raw();
-                self.inner.copy_async(to, DevicePtr(zone.start).into(), zone.bytes, stream).is_ok()
-            });
-        if runs {
-            let _ = self.inner.fill_async(block, FREED, bytes, stream);
-        }
+        let is_read =
+            runs && slot.is_some_and(|(_, range)| self.copy_zone(&zone, &range, stream).is_ok());
+        let is_filled = runs && self.inner.fill_async(block, FREED, bytes, stream).is_ok();
         drop(captures);
         let epoch = is_read.then(|| self.sanitizer.checker.lock().mark(stream));
         let mut state = self.guards.state.lock();
+        if is_filled {
+            let freed = state.zone(block.0, bytes, stream, FREED);
+            state.freed.insert(block.0, freed);
+        }
         match (slot, epoch) {
             (Some((slot, _)), Some(epoch)) => {
                 state.waiting.push_back(Waiting { slot, zone, epoch, found });
@@ -223,11 +284,42 @@ impl CheckedDriver {
         }
     }
 
+    /// A freed block may be handed out again from now on: what it was filled with is read.
+    pub(super) fn compare_freed(&self, stream: StreamRef, block: DevicePtr) {
+        if self.guards.bytes == 0 {
+            return;
+        }
+        let mut state = self.guards.state.lock();
+        let zone = state.freed.remove(&block.0);
+        // Zones come first.
+        let has_room = state.waiting.len() < MOST_WAITING / 2;
+        drop(state);
+        let Some(zone) = zone.filter(|_| has_room && self.guards_blocks() && self.is_ours(stream))
+        else {
+            return;
+        };
+        let Some((slot, range)) = self.guards.take_slot(self.inner, stream.device, FREED) else {
+            return;
+        };
+        let found = self.sanitizer.checker.lock().overwritten(stream, block.0);
+        let captures = self.guards.captures.lock();
+        let is_read =
+            *captures == 0 && self.runs(stream) && self.copy_zone(&zone, &range, stream).is_ok();
+        drop(captures);
+        let epoch = is_read.then(|| self.sanitizer.checker.lock().mark(stream));
+        let mut state = self.guards.state.lock();
+        match epoch {
+            Some(epoch) => state.waiting.push_back(Waiting { slot, zone, epoch, found }),
+            None => state.free_slots.push(slot),
+        }
+    }
+
     /// Memory goes back to the driver, or falls asleep: so do zones in it, which are returned by the addresses of their
     /// blocks. None of them is being copied then.
     pub(super) fn take_zones(&self, address: u64, bytes: u64) -> BTreeMap<u64, Zone> {
         let _copies = self.guards.captures.lock();
         let mut state = self.guards.state.lock();
+        state.freed.retain(|block, _| !(address..address + bytes).contains(block));
         let mut taken = state.zones.split_off(&address);
         state.zones.append(&mut taken.split_off(&(address + bytes)));
         taken
@@ -252,7 +344,7 @@ impl CheckedDriver {
                 .partition(|it| known.knows(it.epoch));
             state.waiting = waiting;
             for Waiting { slot, zone, found: what, .. } in done {
-                let damage = self.guards.damage(&mut state, slot, zone.bytes);
+                let damage = self.guards.damage(&mut state, slot, &zone);
                 found.extend(damage.map(|damage| (damage, zone, what)));
             }
         }
@@ -261,19 +353,20 @@ impl CheckedDriver {
         }
     }
 
-    fn report_damage(&self, (offset, bytes): (u64, u64), zone: &Zone, what: Overwritten) {
-        self.sanitizer.tell(|checker| checker.found_overwritten(zone.start + offset, bytes, what));
+    fn report_damage(&self, (address, bytes): (u64, u64), zone: &Zone, what: Overwritten) {
+        let is_freed = zone.fill == FREED;
+        self.sanitizer.tell(|checker| checker.found_overwritten(address, bytes, what, is_freed));
     }
 
-    /// Waits, each time with `wait`, for the devices of all live blocks, and of freed ones whose zones are on their way, and compares all these
-    /// zones.
+    /// Waits, each time with `wait`, for the devices of all live blocks and of freed ones that were not compared, and
+    /// compares all these.
     fn check_zones(&self, wait: &mut dyn FnMut(DeviceIndex) -> Result<()>) -> Result<()> {
         if !self.guards_blocks() {
             return Ok(());
         }
         let state = self.guards.state.lock();
         let zones: Vec<(u64, Zone)> =
-            state.zones.iter().map(|(block, zone)| (*block, *zone)).collect();
+            state.zones.iter().chain(&state.freed).map(|(block, zone)| (*block, *zone)).collect();
         let copied = state.waiting.iter().map(|it| it.zone.stream.device);
         let mut devices: Vec<DeviceIndex> =
             zones.iter().map(|(_, zone)| zone.stream.device).chain(copied).collect();
@@ -315,26 +408,23 @@ impl CheckedDriver {
         }
     }
 
-    /// Compares the zone of a block, unless the block was freed meanwhile.
+    /// Compares the zone of a block, unless the block was freed meanwhile, or a freed block, unless it was handed out.
     fn check_zone(&self, block: u64, zone: &Zone, stream: StreamRef) -> Result<()> {
-        let Some((slot, range)) = self.guards.take_slot(self.inner, stream.device) else {
+        let Some((slot, range)) = self.guards.take_slot(self.inner, stream.device, zone.fill)
+        else {
             return Ok(());
         };
-        let is_same = |state: &State| {
-            state.zones.get(&block).is_some_and(|found| found.number == zone.number)
+        let is_same = |state: &mut State| {
+            state.like(zone).get(&block).is_some_and(|found| found.number == zone.number)
         };
         let captures = self.guards.captures.lock();
         let mut state = self.guards.state.lock();
-        let is_read = is_same(&state);
+        let is_read = is_same(&mut state);
         if is_read {
             state.reading.push(*zone);
         }
         drop(state);
-        let queue = || {
-            let to = range.part(0, zone.bytes).raw();
-            self.inner.copy_async(to, DevicePtr(zone.start).into(), zone.bytes, stream)
-        };
-        let copied = if is_read { queue() } else { Ok(()) };
+        let copied = if is_read { self.copy_zone(zone, &range, stream) } else { Ok(()) };
         drop(captures);
         let copied = copied.and_then(|()| self.inner.stream_synchronize(stream));
         let mut state = self.guards.state.lock();
@@ -343,10 +433,10 @@ impl CheckedDriver {
             state.reading.swap_remove(own);
         }
         // Of a block that was freed meanwhile, the free compares the zone.
-        let damage = self.guards.damage(&mut state, slot, zone.bytes).filter(|_| is_same(&state));
+        let damage = self.guards.damage(&mut state, slot, zone).filter(|_| is_same(&mut state));
         // Reported once.
         if damage.is_some() {
-            state.zones.remove(&block);
+            state.like(zone).remove(&block);
         }
         drop(state);
         copied?;
@@ -363,5 +453,25 @@ impl crate::Sanitizer {
     /// written behind their ends.
     pub fn check(&self, wait: &mut dyn FnMut(DeviceIndex) -> Result<()>) -> Result<()> {
         self.front.get().map_or(Ok(()), |driver| driver.check_zones(wait))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_block_reach_from_its_start_to_its_end() {
+        let stream = StreamRef::default_of(DeviceIndex::new(0).expect("a device"));
+        let zone = |bytes| State::default().zone(0x1000, bytes, stream, FREED);
+        for (bytes, slot_bytes) in [(1, 1024), (1024, 1024), (1025, 1024), (1 << 20, 520)] {
+            let zone = zone(bytes);
+            let (pitch, width, height) = zone.rows(slot_bytes);
+            assert!(width * height <= slot_bytes, "{bytes}");
+            assert_eq!(zone.address(slot_bytes, 0), 0x1000);
+            let last = zone.address(slot_bytes, width * height - 1) - 0x1000;
+            assert!(last < bytes as u64 && last + height as u64 >= bytes as u64, "{bytes}: {last}");
+            assert!(height == 1 || pitch >= width, "{bytes}");
+        }
     }
 }

@@ -274,6 +274,13 @@ impl Observe for CheckedDriver {
         }
     }
 
+    fn quarantine_ended(&self, stream: StreamRef, block: DevicePtr) {
+        self.compare_freed(stream, block);
+        if self.inner.observes_blocks() {
+            self.inner.quarantine_ended(stream, block);
+        }
+    }
+
     fn guard_bytes(&self) -> usize {
         self.guards_of_blocks()
     }

@@ -73,6 +73,7 @@ impl StreamCache {
         while let Some(id) = inner.quarantine.take_oldest(self.delays(), most) {
             // It was used again meanwhile: the end of that use frees it.
             if !inner.deferred.contains(id) {
+                history::report_quarantine_ended(self.stream(), inner.heap.blocks[id].address);
                 self.complete(inner, id, false);
             }
         }
