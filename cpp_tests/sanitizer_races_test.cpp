@@ -285,6 +285,28 @@ void collective_call_not_waited_for(bool fixed) {
   settle();
 }
 
+/// What precedes a send precedes what follows its receive.
+void read_behind_a_receive(bool fixed) {
+  namespace dist = sconce::distributed;
+  const auto ranks = dist::Communicator::init_all({0, 1});
+  const Tensor x = sconce::ones({64}, sconce::device(0));
+  const Tensor y = sconce::zeros({64}, sconce::device(1));
+  settle();
+  x.add_(1);
+  std::vector<dist::Work> works;
+  dist::group([&] {
+    works.push_back(ranks[1].recv(y, 0, dist::async_op));
+    works.push_back(ranks[0].send(x, 1, dist::async_op));
+  });
+  if (fixed) {
+    works[0].wait();
+  }
+  sconce::sanitizer::access(getCurrentCUDAStream(1), "the other device").reads(x.data_ptr());
+  works[0].wait();
+  works[1].wait();
+  settle();
+}
+
 void kernel_of_the_program(bool fixed) {
   namespace sim = sconce::simulator;
   using Destination = sim::DevicePointer<float>;
@@ -360,6 +382,8 @@ const Case kCases[] = {
      "copy reads", kWait, false, 2},
     {"CollectiveCallNotWaitedFor", collective_call_not_waited_for, "race", "all_reduce reads",
      "pointwise_2_f32_small writes", kWait, false, 2},
+    {"ReadBehindAReceive", read_behind_a_receive, "race", "pointwise_2_f32_small writes",
+     "the other device reads", kWait, false, 2},
     {"KernelOfTheProgram", kernel_of_the_program, "race", "twice writes", "copy reads", kWait,
      true},
 };

@@ -569,11 +569,7 @@ impl Checker {
     /// A call of one rank, which ends when those of all ranks have begun: what precedes any of them precedes what follows
     /// each, also what follows the calls of ranks that came before.
     pub(crate) fn joined(&mut self, stream: StreamRef, before: &[Part]) -> Option<Part> {
-        let lane = self.order.lane(stream);
-        if self.order.capture_of(lane).is_some() {
-            return None;
-        }
-        let own = self.order.clock(lane).clone();
+        let Part { lane, clock: own } = self.part(stream)?;
         for Part { lane: other, clock } in before {
             self.follows_call(lane, clock);
             self.follows_call(*other, &own);
@@ -581,7 +577,14 @@ impl Checker {
         Some(Part { lane, clock: own })
     }
 
-    fn follows_call(&mut self, lane: Lane, clock: &Clock) {
+    /// A rank's part of a call that its stream has queued, unless that is captured.
+    pub(crate) fn part(&mut self, stream: StreamRef) -> Option<Part> {
+        let lane = self.order.lane(stream);
+        let is_captured = self.order.capture_of(lane).is_some();
+        (!is_captured).then(|| Part { lane, clock: self.order.clock(lane).clone() })
+    }
+
+    pub(crate) fn follows_call(&mut self, lane: Lane, clock: &Clock) {
         if let Some(history) = &mut self.history {
             let news = self.order.news_in(lane, clock);
             history.learns(WaitKind::Collective, &news, lane, None, &Site::default());

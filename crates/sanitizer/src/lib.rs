@@ -62,7 +62,7 @@ use sconce_sim::{Intent, MemoryAccess};
 
 use checked::CheckedDriver;
 use checker::{Checker, Reading, Told, Use};
-use meetings::Meetings;
+use meetings::{Meetings, Met, Way};
 use pattern::Pattern;
 pub use report::{FindingKind, Report, ReportedAccess};
 use watch::Waits;
@@ -177,6 +177,12 @@ fn pattern_of(elements: &HostElements<'_>) -> Pattern {
     };
     let axes = sizes.iter().zip(strides).map(axis);
     Pattern::of(&MemoryAccess::strided(Intent::Read, address as u64, element as u64, axes))
+}
+
+/// What was known of a send or a receive when it was queued.
+enum Transferred {
+    Captured,
+    Queued(Option<Met>),
 }
 
 #[cold]
@@ -479,6 +485,20 @@ impl Sanitizer {
         let is_shared = |kind: PointerKind| kind != PointerKind::Unregistered;
         self.is_pinned(address)
             || driver.pointer_info(address).is_ok_and(|info| is_shared(info.kind))
+    }
+
+    /// A send or a receive: what precedes the send precedes what follows its receive.
+    fn transfer(&self, name: &[u8], way: Way, sends: bool, stream: StreamRef) -> Transferred {
+        let mut meetings = self.meetings.lock();
+        // What is captured runs with each launch, whenever that is.
+        let Some(part) = self.note(|checker| checker.part(stream)) else {
+            return Transferred::Captured;
+        };
+        let met = meetings.transfer(name, way, sends, part);
+        if let Some(Met { to, clock }) = met.as_ref().filter(|_| self.is_enabled()) {
+            self.note(|checker| checker.follows_call(*to, clock));
+        }
+        Transferred::Queued(met)
     }
 
     /// A collective call of one rank: what precedes the calls of the other ranks precedes what follows it.

@@ -1,9 +1,37 @@
-//! Collective calls: what the ranks of this process know when they queue a call, until all of them have.
+//! Collective calls: what the ranks of this process know when they queue a call, until all of them have. Sends: what
+//! the sender knows, until the receiver comes, or the other way round.
 #![forbid(unsafe_code)]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use crate::clock::{Clock, Lane};
+
+/// The most sends of one rank to another that have not been received, or the other way round. If there are more, the
+/// other rank is another process's.
+const MOST_TRANSFERS: usize = 256;
+
+/// Sends of one rank to another, which are received in their order. One of the queues is empty.
+#[derive(Default)]
+struct Transfers {
+    /// What precedes the end of each send that has not been received.
+    sent: VecDeque<Clock>,
+    /// The streams that receive what has not been sent.
+    wanted: VecDeque<Lane>,
+    /// The other rank is another process's.
+    is_one_sided: bool,
+}
+
+/// A send or a receive, of which both ranks have come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Met {
+    /// The stream that receives.
+    pub(crate) to: Lane,
+    /// What precedes the end of the send.
+    pub(crate) clock: Clock,
+}
+
+/// From which rank to which.
+pub(crate) type Way = (usize, usize);
 
 /// The ranks of this process in a communicator.
 #[derive(Default)]
@@ -14,6 +42,7 @@ struct Ranks {
     live: usize,
     /// Calls that some ranks have queued and others have not, by their number.
     open: HashMap<u64, Meeting>,
+    transfers: HashMap<Way, Transfers>,
 }
 
 #[derive(Default)]
@@ -87,6 +116,53 @@ impl Meetings {
         }
     }
 
+    /// A rank queues a send or a receive. If the other rank has come before, what precedes the send precedes what
+    /// follows its receive.
+    pub(crate) fn transfer(
+        &mut self,
+        name: &[u8],
+        way: Way,
+        sends: bool,
+        part: Part,
+    ) -> Option<Met> {
+        let ours = self.0.get_mut(name)?.transfers.entry(way).or_default();
+        if ours.is_one_sided {
+            return None;
+        }
+        let Part { lane, clock } = part;
+        let met = match sends {
+            true => ours.wanted.pop_front().map(|to| Met { to, clock: clock.clone() }),
+            false => ours.sent.pop_front().map(|clock| Met { to: lane, clock }),
+        };
+        match (sends, &met) {
+            (_, Some(_)) => {}
+            (true, None) => ours.sent.push_back(clock),
+            (false, None) => ours.wanted.push_back(lane),
+        }
+        if ours.sent.len().max(ours.wanted.len()) > MOST_TRANSFERS {
+            *ours = Transfers { is_one_sided: true, ..Transfers::default() };
+        }
+        met
+    }
+
+    /// The driver has refused a send or a receive, which is still to come.
+    pub(crate) fn withdraw_transfer(
+        &mut self,
+        name: &[u8],
+        way: Way,
+        sends: bool,
+        met: Option<Met>,
+    ) {
+        let ours = self.0.get_mut(name).and_then(|ranks| ranks.transfers.get_mut(&way));
+        let Some(ours) = ours.filter(|ours| !ours.is_one_sided) else { return };
+        match (sends, met) {
+            (true, Some(met)) => ours.wanted.push_front(met.to),
+            (false, Some(met)) => ours.sent.push_front(met.clock),
+            (true, None) => drop(ours.sent.pop_back()),
+            (false, None) => drop(ours.wanted.pop_back()),
+        }
+    }
+
     /// How many calls some ranks have queued and others have not.
     #[cfg(test)]
     fn open(&self) -> usize {
@@ -142,6 +218,52 @@ mod tests {
             }
             assert_eq!(meetings.open(), 0, "{refused}");
         }
+    }
+
+    #[test]
+    fn sends_meet_their_receives_in_order_whoever_comes_first() {
+        let mut meetings = Meetings::default();
+        meetings.joins(b"x");
+        let mut call = |sends, lane| meetings.transfer(b"x", (0, 1), sends, known(lane));
+        let met = |from, to| Some(Met { to, clock: known(from).clock });
+        assert_eq!([call(true, 1), call(true, 2)], [None, None]);
+        assert_eq!([call(false, 3), call(false, 4)], [met(1, 3), met(2, 4)]);
+        assert_eq!([call(false, 5), call(false, 6)], [None, None]);
+        assert_eq!([call(true, 7), call(true, 8)], [met(7, 5), met(8, 6)]);
+        // The other direction is another one.
+        assert_eq!(call(true, 1), None);
+        assert_eq!(meetings.transfer(b"x", (1, 0), false, known(2)), None);
+    }
+
+    #[test]
+    fn transfers_that_are_refused_are_still_to_come() {
+        for is_first in [true, false] {
+            for sends in [true, false] {
+                let mut meetings = Meetings::default();
+                meetings.joins(b"x");
+                let mut call = |sends, lane| meetings.transfer(b"x", (0, 1), sends, known(lane));
+                let first = call(if is_first { sends } else { !sends }, 1);
+                let refused = if is_first { first } else { call(sends, 2) };
+                meetings.withdraw_transfer(b"x", (0, 1), sends, refused);
+                let mut call = |sends, lane| meetings.transfer(b"x", (0, 1), sends, known(lane));
+                let again = call(sends, 2).is_some();
+                assert_eq!(again, !is_first, "{sends}");
+                assert!(!is_first || call(!sends, 3).is_some(), "{sends}");
+            }
+        }
+    }
+
+    #[test]
+    fn sends_to_other_processes_are_not_kept() {
+        let mut meetings = Meetings::default();
+        meetings.joins(b"x");
+        for _ in 0..10 * MOST_TRANSFERS {
+            meetings.transfer(b"x", (0, 1), true, known(1));
+        }
+        let kept = |meetings: &Meetings| -> usize {
+            meetings.0.values().flat_map(|it| it.transfers.values()).map(|it| it.sent.len()).sum()
+        };
+        assert_eq!(kept(&meetings), 0);
     }
 
     #[test]

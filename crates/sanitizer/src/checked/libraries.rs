@@ -16,9 +16,9 @@ use sconce_sim::declared;
 
 use super::work::{uses_beside_workspace, uses_of};
 use super::{CheckedDriver, pass_on};
-use crate::Sanitizer;
 use crate::checker::{Checker, LastCall};
 use crate::collective::RankCall;
+use crate::{Sanitizer, Transferred};
 
 impl Blas for CheckedDriver {
     fn blas_create(&self, device: DeviceIndex) -> Result<Box<dyn BlasHandle>> {
@@ -332,13 +332,26 @@ impl CommEndpoint for CheckedEndpoint {
             number
         };
         let number = self.calls;
+        let transfer = match *call {
+            CommCall::Send { peer, .. } => Some(((rank, peer), true)),
+            CommCall::Recv { peer, .. } => Some(((peer, rank), false)),
+            _ => None,
+        };
         let queued = sanitizer.attempt(queued, || {
             if are_all_needed {
                 sanitizer.meet(name, number, stream);
             }
+            let transferred =
+                transfer.map(|(way, sends)| sanitizer.transfer(name, way, sends, stream));
             self.inner.queue(call, stream).inspect_err(|_| {
+                let mut meetings = sanitizer.meetings.lock();
                 if are_all_needed {
-                    sanitizer.meetings.lock().withdraw(name, number);
+                    meetings.withdraw(name, number);
+                }
+                if let (Some((way, sends)), Some(Transferred::Queued(met))) =
+                    (transfer, transferred)
+                {
+                    meetings.withdraw_transfer(name, way, sends, met);
                 }
             })
         });
