@@ -29,8 +29,13 @@ class SanitizerOperationsTest : public support::DeviceFixture {
     DeviceFixture::TearDown();
   }
 
-  CUDAStream a = getStreamFromPool();
-  CUDAStream b = getStreamFromPool();
+  /// Members are made before SetUp, which skips the test without a device.
+  static CUDAStream pooled() {
+    return support::started().empty() ? getStreamFromPool() : CUDAStream(sconce_stream{});
+  }
+
+  CUDAStream a = pooled();
+  CUDAStream b = pooled();
 };
 
 /// A kernel of which the sanitizer knows nothing.

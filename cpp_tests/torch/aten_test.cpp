@@ -249,8 +249,8 @@ TEST_P(AtenTest, CountedAndPadded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, AtenTest, testing::Values(sconce::kCPU, sconce::kCUDA),
-                         [](const auto& info) {
-                           return info.param == sconce::kCPU ? "Cpu" : "Device";
+                         [](const auto& tested) {
+                           return tested.param == sconce::kCPU ? "Cpu" : "Device";
                          });
 
 }  // namespace

@@ -111,6 +111,7 @@ fn child() {
         Ok("reentrant") => reentrant(),
         Ok("memory") => memory::blocks(),
         Ok("captured blocks") => memory::captured_blocks(),
+        Ok("segments") => memory::segments(),
         Ok("sleeping pool") => memory::sleeping_pool(),
         Ok("refused release") => memory::refused_release(),
         Ok("many blocks") => memory::many_blocks(),

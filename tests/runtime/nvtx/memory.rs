@@ -52,6 +52,14 @@ pub(super) fn captured_blocks() {
     println!("got {captured} {other}");
 }
 
+/// Four segments go back to the driver at once.
+pub(super) fn segments() {
+    runtime();
+    let all = [(); 4].map(|()| memory::alloc(24 << 20).unwrap());
+    all.into_iter().for_each(|block| memory::free(block).unwrap());
+    memory::empty_cache().unwrap();
+}
+
 /// A pool sleeps and wakes with a live block; what was free beside it has gone meanwhile.
 pub(super) fn sleeping_pool() {
     runtime();
@@ -200,6 +208,13 @@ fn a_segment_that_the_driver_does_not_take_back_is_a_heap_again() {
     let block: u64 = seen.got[0].parse().unwrap();
     assert_eq!(known.regions, BTreeMap::from([(block, block + (3 << 20))]));
     assert_eq!(seen.events().iter().filter(|line| line.starts_with("heap ")).count(), 2);
+}
+
+#[test]
+fn segments_beside_one_that_goes_back_are_not_registered_again() {
+    let seen = child("segments", "segments").env("SCONCE_ALLOC_CONF", "policy:segments").run();
+    let count = |word: &str| seen.events().iter().filter(|line| line.starts_with(word)).count();
+    assert_eq!((count("heap "), count("heap-gone ")), (4, 4), "{:?}", seen.events());
 }
 
 #[test]

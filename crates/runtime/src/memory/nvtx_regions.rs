@@ -176,11 +176,11 @@ impl Regions {
         }
     }
 
-    /// Takes out the heaps that touch a range, and returns where they were.
+    /// Takes out the heaps that have bytes of a range, and returns where they were.
     fn take_out(&mut self, tool: MemoryTool, start: u64, end: u64) -> Vec<(u64, u64)> {
-        let touches = |(_, heap): &(&u64, &Heap)| heap.end >= start;
+        let overlaps = |(_, heap): &(&u64, &Heap)| heap.end > start;
         let found: Vec<u64> =
-            self.heaps.range(..=end).rev().take_while(touches).map(|(at, _)| *at).collect();
+            self.heaps.range(..end).rev().take_while(overlaps).map(|(at, _)| *at).collect();
         let mut ranges = Vec::new();
         for at in found {
             if let Some(Heap { end, handle }) = self.heaps.remove(&at) {
@@ -193,13 +193,14 @@ impl Regions {
 
     /// Pages side by side are one heap: a block may lie in several.
     fn join(&mut self, tool: MemoryTool, start: u64, end: u64) {
-        let beside = self.take_out(tool, start, end);
+        let beside = self.take_out(tool, start.saturating_sub(1), end + 1);
         let first = beside.iter().map(|(at, _)| *at).min().unwrap_or(start).min(start);
         let last = beside.iter().map(|(_, end)| *end).max().unwrap_or(end).max(end);
         self.add(tool, first, last);
     }
 
-    /// Memory goes to another place or back to the driver, with what is left of blocks in it.
+    /// Memory goes to another place or back to the driver, with what is left of blocks in it. Heaps beside it stay as
+    /// they are: the driver may have taken them back as well, and a tool refuses to register those again.
     fn remove(&mut self, tool: MemoryTool, start: u64, end: u64) {
         let was = self.take_out(tool, start, end);
         self.freed.retain(|(_, address)| !(start..end).contains(address));
