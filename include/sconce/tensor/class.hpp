@@ -552,8 +552,8 @@ class Tensor : public TensorBase {
   /// `scatter_add` in place.
   const Tensor& scatter_add_(std::int64_t dim, const TensorBase& index,
                              const TensorBase& source) const;
-  /// A copy with elements of a tensor combined at the indices of a dimension.
-  /// \param reduce `sum`, `prod`, `mean`, `amax` or `amin`
+  /// A copy with elements of a tensor combined at the indices of a dimension. `reduce` is `sum`,
+  /// `prod`, `mean`, `amax` or `amin`.
   [[nodiscard]] Tensor scatter_reduce(std::int64_t dim, const TensorBase& index,
                                       const TensorBase& source, std::string_view reduce,
                                       bool include_self = true) const;

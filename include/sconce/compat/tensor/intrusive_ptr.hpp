@@ -201,7 +201,7 @@ namespace at {
 }  // namespace v0
 }  // namespace sconce
 
-/// The hash of the address.
+/// \cond
 template <class T>
 struct std::hash<sconce::compat::c10::intrusive_ptr<T>> {
   /// The hash of the address.
@@ -209,5 +209,6 @@ struct std::hash<sconce::compat::c10::intrusive_ptr<T>> {
     return std::hash<T*>()(pointer.get());
   }
 };
+/// \endcond
 
 #endif  // SCONCE_COMPAT_TENSOR_INTRUSIVE_PTR_HPP
