@@ -218,6 +218,7 @@ mod tests {
                     "kernel_launch_wide",
                     "stream_capture_status",
                     "stream_capture_number",
+                    "stream_seen_capture",
                     "stream_head",
                     "comm_pending",
                 ];
