@@ -149,6 +149,39 @@ void work_that_the_allocator_asks_for(bool fixed) {
   settle();
 }
 
+void pinned_block_freed_too_early(bool fixed) {
+  const auto stream = getStreamFromPool();
+  PinnedBuffer block(kBytes);
+  settle();
+  // Nothing says who frees it when: copies of the library would be recorded by themselves.
+  sconce::sanitizer::access(stream, "a kernel of the program").reads(block.get(), kBytes);
+  if (fixed) {
+    block.record_stream(stream);
+  }
+  block.reset();
+  settle();
+}
+
+/// As for memory of devices: what the allocation asks for is no wait of the program.
+void work_that_the_pinned_allocator_asks_for(bool fixed) {
+  const auto a = getStreamFromPool();
+  const auto b = getStreamFromPool();
+  DeviceBuffer from(kBytes, b);
+  DeviceBuffer to(kBytes, a);
+  PinnedBuffer used(kBytes);
+  settle();
+  memory_set(from, 1, b);
+  used.record_stream(b);
+  used.reset();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const PinnedBuffer fresh(kBytes);
+  if (fixed) {
+    a.wait_stream(b);
+  }
+  copy_(to, from, true, a);
+  settle();
+}
+
 Tensor pinned(double value) {
   const auto on_cpu = sconce::device(sconce::kCPU).dtype(sconce::kFloat);
   return sconce::full({64, 64}, value, on_cpu).pin_memory();
@@ -366,6 +399,11 @@ const Case kCases[] = {
      "the free writes", ": call record_stream(block, stream "},
     {"WorkThatTheAllocatorAsksFor", work_that_the_allocator_asks_for, "race", "fill writes",
      "copy reads", kWait},
+    {"PinnedBlockFreedTooEarly", pinned_block_freed_too_early, "missing_record_stream",
+     "a kernel of the program reads", "the free writes, on the host",
+     ": call record_stream(block, stream "},
+    {"WorkThatThePinnedAllocatorAsksFor", work_that_the_pinned_allocator_asks_for, "race",
+     "fill writes", "copy reads", kWait},
     {"PinnedMemoryOverwritten", pinned_memory_overwritten, "race", "copy reads",
      "work of the processor writes, on the host", kSynchronize},
     {"PinnedMemoryReadEarly", pinned_memory_read_early, "race", "copy writes",

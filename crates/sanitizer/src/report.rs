@@ -365,6 +365,12 @@ fn repair(
             of(first),
             of(second)
         ),
+        (Missing::RecordStream(_), Some(first)) if stream_of_second == "the host" => format!(
+            "{stream_of_first} was never recorded as a user of the pinned block, and the host has not waited for it: call \
+             record_stream(block, {stream_of_first}) before {}, or have the host wait for {}",
+            of(second),
+            of(first)
+        ),
         (Missing::RecordStream(_), Some(first)) => format!(
             "{stream_of_first} was never recorded as a user of the block, and the block's stream does not wait for it: call \
              record_stream(block, {stream_of_first}) before {}, or have the block's stream wait for {}",

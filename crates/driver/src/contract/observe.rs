@@ -12,6 +12,9 @@
 //! | `block_taken_back` | a caller has freed the block; the allocator may still wait for recorded streams before it hands the block out again | no |
 //! | `block_unused` | no stream uses the freed block any more: whatever is queued on its stream from now on may write it | no |
 //! | `quarantine_ended` | the freed block is no longer kept from being handed out (`quarantine_bytes`), and nothing has used it meanwhile | no |
+//! | `host_block_handed_out` | a block of page-locked memory becomes a caller's, before the caller sees the address | yes |
+//! | `host_block_used` | a stream is recorded as using a live block of page-locked memory, by the program or by a copy | yes |
+//! | `host_block_taken_back` | a caller frees a block of page-locked memory | yes |
 //! | `memory_sleeps` | a mapping was undone whose addresses stay those of a pool that is asleep | no |
 //! | `memory_wakes` | something is mapped there again, or the addresses are the pool's no more | no |
 //! | `moves_memory` | the calling thread begins to copy whole pages of the allocator, whatever they hold; what it returns is dropped behind the last copy | no |
@@ -67,6 +70,12 @@ pub trait Observe: Send + Sync {
     fn block_taken_back(&self, _stream: StreamRef, _block: DevicePtr) {}
     /// Nothing uses a freed block of `bytes` of `stream` any more.
     fn block_unused(&self, _stream: StreamRef, _block: DevicePtr, _bytes: usize) {}
+    /// A block of page-locked memory became a caller's.
+    fn host_block_handed_out(&self, _address: usize, _bytes: usize) {}
+    /// `stream` uses a live block of page-locked memory that holds an address.
+    fn host_block_used(&self, _stream: StreamRef, _address: usize) {}
+    /// A caller frees a block of page-locked memory.
+    fn host_block_taken_back(&self, _address: usize) {}
     /// A freed block of `stream` may be handed out again from now on.
     fn quarantine_ended(&self, _stream: StreamRef, _block: DevicePtr) {}
     /// Bytes behind each block that no caller may use.

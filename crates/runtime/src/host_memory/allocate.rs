@@ -7,7 +7,7 @@ use sconce_driver::{PointerKind, RelaxedCapture};
 use super::cache::{PinnedCache, PinnedMemory, Policy};
 use super::heap::block::State;
 use super::heap::rounding::{Kind, round};
-use super::{deferred, drain, give_back, graphs, grow};
+use super::{deferred, drain, give_back, graphs, grow, observed};
 use crate::caching::{BlockId, Guard, settings};
 use crate::context::{
     Runtime, is_initialized, nothing_to_check, opened, runtime, runtime_if_any, runtime_to_release,
@@ -20,7 +20,7 @@ pub fn alloc(bytes: usize) -> Result<usize> {
     let cache = PinnedCache::get();
     if !cache.delays.has_waiting() && nothing_to_check() {
         let mut inner = cache.inner.lock();
-        if inner.rules.are_current() && bytes <= inner.rules.most_cached {
+        if inner.rules.are_current() && bytes <= inner.rules.most_fast {
             if let Some(address) = inner.heap.last.take(bytes) {
                 return Ok(address);
             }
@@ -46,6 +46,15 @@ fn slow_path(cache: &'static PinnedCache, bytes: usize) -> Result<usize> {
     if bytes == 0 {
         return Ok(0);
     }
+    observed::begin(runtime);
+    let address = find_or_grow(runtime, cache, bytes)?;
+    if observed::is_on() {
+        observed::handed_out(runtime, address, bytes);
+    }
+    Ok(address)
+}
+
+fn find_or_grow(runtime: &Runtime, cache: &'static PinnedCache, bytes: usize) -> Result<usize> {
     let rules = rules(cache);
     let Some(rounded) = round(bytes) else {
         return Err(Error::new(
@@ -91,6 +100,10 @@ fn rules(cache: &PinnedCache) -> Policy {
 /// Frees pinned memory; address 0 is nothing. Any thread may.
 #[inline]
 pub fn free(address: usize) -> Result<()> {
+    // Before the block is free: afterwards it may be another thread's.
+    if observed::is_on() {
+        observed::taken_back(address);
+    }
     if is_initialized() {
         let cache = PinnedCache::get();
         let mut inner = cache.inner.lock();
@@ -243,6 +256,11 @@ pub fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> bool {
     let streams = inner.uses.entry(id).or_default();
     if !streams.contains(&by) {
         streams.push(by);
+    }
+    let start = inner.heap.blocks[id].address;
+    drop(inner);
+    if observed::is_on() {
+        observed::used(runtime, stream.driver_ref(), start);
     }
     true
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sconce_base::lock::{Mutex, rank};
 
 use super::heap::pinned_heap::PinnedHeap;
+use super::observed;
 use crate::caching::{BlockId, CompleteFree, DeferredFrees, DelayCounters, Guard, Lock, settings};
 use crate::stream::Named;
 
@@ -48,6 +49,8 @@ pub(super) struct Policy {
     generation: u64,
     /// Larger requests get memory of their own, which goes back when it is freed.
     pub(super) most_cached: usize,
+    /// The most that the fast path hands out: nothing, if a driver observes blocks.
+    pub(super) most_fast: usize,
     /// A background thread polls the events.
     pub(super) drained: bool,
     /// Bytes that are pinned with the first request and kept.
@@ -67,9 +70,11 @@ impl Policy {
         drop(settings::current());
         let generation = settings::generation();
         let pinned = settings::current().pinned;
+        let most_cached = pinned.max_cached_size_mb.saturating_mul(1 << 20);
         Policy {
             generation,
-            most_cached: pinned.max_cached_size_mb.saturating_mul(1 << 20),
+            most_cached,
+            most_fast: if observed::is_on() { 0 } else { most_cached },
             drained: pinned.use_background_threads,
             reserve: pinned.reserve_segment_size_mb.saturating_mul(1 << 20),
         }
@@ -78,8 +83,13 @@ impl Policy {
 
 impl PinnedCache {
     const fn new() -> PinnedCache {
-        let rules =
-            Policy { generation: u64::MAX, most_cached: usize::MAX, drained: false, reserve: 0 };
+        let rules = Policy {
+            generation: u64::MAX,
+            most_cached: usize::MAX,
+            most_fast: usize::MAX,
+            drained: false,
+            reserve: 0,
+        };
         PinnedCache {
             inner: Lock::new(PinnedMemory {
                 heap: PinnedHeap::new(),

@@ -109,6 +109,7 @@ fn poll_and(runtime: &Runtime, cache: &PinnedCache, may_unpin: MayUnpin) -> bool
     let complete = {
         let Some(mut deferred) = cache.deferred.try_lock() else { return false };
         let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return false };
+        let _asks = runtime.driver().asks_for_itself();
         // Errors stay with the device, and show at the calls that use it.
         let _ = deferred.poll(runtime, &cache.delays);
         take_complete(&mut deferred)

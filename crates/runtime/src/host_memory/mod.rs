@@ -13,6 +13,7 @@
 //! | `graphs` | memory that graphs copy |
 //! | `grow` | when nothing fits |
 //! | `allocate` | allocating and freeing: the fast path, and where the slow one begins |
+//! | `observed` | reports of blocks to a driver that observes them |
 //! | `check` | the walker |
 
 mod allocate;
@@ -24,6 +25,7 @@ mod give_back;
 mod graphs;
 mod grow;
 mod heap;
+mod observed;
 #[allow(unsafe_code, reason = "memory from the system")]
 mod pages;
 mod source;

@@ -274,6 +274,27 @@ impl Observe for CheckedDriver {
         }
     }
 
+    fn host_block_handed_out(&self, address: usize, bytes: usize) {
+        self.sanitizer.tell(|checker| checker.pinned_handed_out(address as u64, bytes as u64));
+        if self.inner.observes_blocks() {
+            self.inner.host_block_handed_out(address, bytes);
+        }
+    }
+
+    fn host_block_used(&self, stream: StreamRef, address: usize) {
+        self.sanitizer.tell(|checker| checker.block_used(stream, address as u64));
+        if self.inner.observes_blocks() {
+            self.inner.host_block_used(stream, address);
+        }
+    }
+
+    fn host_block_taken_back(&self, address: usize) {
+        self.sanitizer.tell(|checker| checker.taken_back(address as u64));
+        if self.inner.observes_blocks() {
+            self.inner.host_block_taken_back(address);
+        }
+    }
+
     fn quarantine_ended(&self, stream: StreamRef, block: DevicePtr) {
         self.compare_freed(stream, block);
         if self.inner.observes_blocks() {

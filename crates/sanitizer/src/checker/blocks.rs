@@ -7,10 +7,21 @@ use crate::memory::{Dropped, Forgotten, Unmapped};
 impl Checker {
     pub(crate) fn handed_out(&mut self, stream: StreamRef, address: u64, bytes: u64) {
         let lane = self.order.lane(stream);
+        self.hand_out(lane, address, bytes);
+    }
+
+    /// A block of pinned memory is handed out: the host may use it at once.
+    pub(crate) fn pinned_handed_out(&mut self, address: u64, bytes: u64) {
+        self.hand_out(HOST, address, bytes);
+    }
+
+    fn hand_out(&mut self, lane: Lane, address: u64, bytes: u64) {
         let by = self.operation("the allocation", lane);
         let is_captured = self.order.capture_of(lane).is_some();
         let used_by = Vec::new();
-        let live = LiveBlock { lane, bytes, used_by, is_of_graphs: is_captured };
+        // Launches may use a pinned block that was freed since the capture: the graph keeps it.
+        let is_of_graphs = is_captured || lane == HOST;
+        let live = LiveBlock { lane, bytes, used_by, is_of_graphs };
         self.blocks.insert(address, live);
         let epoch = if is_captured { Epoch { lane, count: 0 } } else { self.order.begin(lane) };
         let mut clock = self.order.clock(lane).clone();
@@ -35,7 +46,8 @@ impl Checker {
             self.shared(address, bytes);
             return;
         }
-        if let Some(unwritten) = &mut self.unwritten {
+        // What the host writes is not known.
+        if let Some(unwritten) = self.unwritten.as_mut().filter(|_| lane != HOST) {
             self.shadow.places(&pattern).iter().for_each(|(part, _)| unwritten.add(part));
         }
         if let Some(old) = early {

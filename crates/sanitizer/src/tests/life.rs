@@ -6,6 +6,7 @@ use super::*;
 use crate::checker::Reading;
 use crate::order::MOST_GONE;
 use crate::pattern::Pattern;
+use crate::pending::Awaited;
 
 /// Two blocks with a gap between them, in memory of the driver: X..X+512 and X+1024..X+1536 of 2 MiB.
 fn two_blocks() -> Checker {
@@ -455,4 +456,47 @@ fn the_place_of_a_stream_stays_while_its_work_or_a_block_needs_it() {
     }
     assert_eq!(checker.order.lanes(), before + 200);
     assert_eq!(kinds(&checker), []);
+}
+
+#[test]
+fn pinned_blocks_wait_for_recorded_streams_and_are_handed_out_when_these_are_done() {
+    for (is_recorded, is_done) in [(true, true), (true, false), (false, true)] {
+        let mut checker = checker();
+        checker.pinned_handed_out(X, BYTES);
+        read(&mut checker, a());
+        checker.recorded(1, a());
+        if is_recorded {
+            checker.block_used(a(), X);
+        }
+        checker.taken_back(X);
+        if is_done {
+            let target = checker.target(Awaited::Event(1)).expect("a record");
+            checker.library_learns(&target);
+        }
+        checker.pinned_handed_out(X, BYTES);
+        checker.host_uses("the next owner", &Use::writes(X, BYTES));
+        let expected: &[FindingKind] = match (is_recorded, is_done) {
+            (true, true) => &[],
+            (true, false) => &[FindingKind::EarlyReuse],
+            (false, _) => &[FindingKind::MissingRecordStream],
+        };
+        assert_eq!(kinds(&checker), expected, "{is_recorded} {is_done}");
+    }
+}
+
+#[test]
+fn launches_use_pinned_blocks_that_were_freed_since_the_capture() {
+    let mut checker = checker();
+    checker.pinned_handed_out(X, BYTES);
+    checker.capture_began(c(), None);
+    read(&mut checker, c());
+    checker.capture_ended(c(), Some(1));
+    checker.instantiated(2, 1);
+    checker.launched(2, a());
+    checker.taken_back(X);
+    checker.launched(2, a());
+    assert_eq!(kinds(&checker), []);
+    // Whoever has no graph may not.
+    checker.host_uses("a late use", &Use::reads(X, BYTES));
+    assert_eq!(kinds(&checker), [FindingKind::UseAfterFree]);
 }
