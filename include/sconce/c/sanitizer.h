@@ -145,11 +145,13 @@ sconce_status sconce_sanitizer_get_operations(int64_t *out_all,
 
 /**
  * Waits for the devices of all live blocks and of those that were freed of late, and reports what was written behind
- * their ends.
+ * their ends, or into those that are free.
  *
  * Each block is followed by a guard zone (`SCONCE_SANITIZER_GUARD_BYTES`). After a free it is copied to the host, and
- * looked at when the host learns that the copy is done: with a later wait, or here. A program that ends without either
- * does not hear of its last blocks. Does nothing without the sanitizer, or while it is off.
+ * looked at when the library learns that the copy is done: with a later wait, or here. A program that ends without
+ * either does not hear of its last blocks. Freed blocks that are still kept from being handed out
+ * (`SCONCE_SANITIZER_QUARANTINE_MB`) are compared with what they were filled with, of large ones a kilobyte. Does
+ * nothing without the sanitizer, or while it is off.
  *
  * - Errors: those of `sconce_device_synchronize`, such as a stream that is being captured.
  */

@@ -66,7 +66,7 @@ struct Report {
 }
 
 /// Waits for the devices of all live blocks and of those that were freed of late, and reports what
-/// was written behind their ends.
+/// was written behind their ends, or into those that are free.
 inline void check() { detail::check(::sconce_sanitizer_check()); }
 
 /// Forgets all reports.
