@@ -105,7 +105,7 @@ class Reference:
             return "random"
         # The file's own name, that with the folder's, then what they begin with.
         parts = [f"{folder}_{stem}", stem, *beginnings(stem), folder]
-        for part in [FOLDERS.get(folder), *parts]:
+        for part in [*map(FOLDERS.get, path.parts), *parts]:
             if part in HEADERS or part in self.nouns:
                 return HEADERS.get(part, part)
         sys.exit(f"reference.py: {name} of {file} has no page: give {stem} a noun in HEADERS, or in TITLES")
