@@ -594,7 +594,20 @@ impl Shadow {
                 piece.past.clear();
             }
         }
+        self.free_asleep(new, before);
         conflicts
+    }
+
+    /// A block is freed while its pool sleeps: it comes back as a freed one.
+    fn free_asleep(&mut self, new: &NewAccess<'_>, before: &Clock) {
+        let (low, high) = (new.pattern.start(), new.pattern.end());
+        let first = self.asleep.range(..=low).next_back().map_or(low, |(at, _)| *at);
+        for (_, piece) in self.asleep.range_mut(first..high).flat_map(|(_, pieces)| pieces) {
+            if let Some(block) = piece.block.take_if(|block| block.address == low) {
+                let freed = Freed { by: Arc::clone(new.by), before: before.clone() };
+                piece.block = Some(Arc::new(Block { freed: Some(freed), ..Block::clone(&block) }));
+            }
+        }
     }
 
     /// Forgets the uses of an operation that never was.

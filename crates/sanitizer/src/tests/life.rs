@@ -293,6 +293,29 @@ fn blocks_that_are_asleep_are_forgotten_while_the_checks_are_off() {
     }
 }
 
+#[test]
+fn a_block_that_is_freed_while_it_is_asleep_wakes_as_a_freed_one() {
+    const PAGE: u64 = 2 << 20;
+    for is_freed in [true, false] {
+        let mut checker = checker();
+        checker.physical_created(1, PAGE);
+        checker.mapped(X, PAGE, 1, 0);
+        checker.handed_out(a(), X, BYTES);
+        let was = checker.unmapped(X, PAGE);
+        checker.were_unmapped(was);
+        checker.sleeps(X, PAGE);
+        if is_freed {
+            checker.taken_back(X);
+        }
+        checker.physical_created(2, PAGE);
+        checker.mapped(X, PAGE, 2, 0);
+        checker.queued(a(), "work", Some(vec![Use::writes(X, BYTES)]));
+        assert_eq!(kinds(&checker).contains(&FindingKind::UseAfterFree), is_freed);
+        checker.handed_out(a(), X, BYTES);
+        assert_eq!(kinds(&checker).contains(&FindingKind::EarlyReuse), !is_freed);
+    }
+}
+
 /// What comes before a read of the first four bytes of a fresh block, and whether the read is reported.
 #[test]
 fn bytes_that_nobody_has_written_are_not_read() {
