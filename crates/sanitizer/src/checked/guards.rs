@@ -48,8 +48,8 @@ pub(super) struct Zone {
 }
 
 impl Zone {
-    /// The rows that are compared, all or as many as a slot has room for: how far apart they are, how long each is, and how
-    /// many.
+    /// The rows that are compared, all or as many as a slot has room for: how far apart they are, how long each is, and
+    /// how many.
     fn rows(&self, slot_bytes: usize) -> (usize, usize, usize) {
         let parts = slot_bytes / PART;
         if self.bytes <= slot_bytes || parts < 2 {
@@ -237,11 +237,9 @@ impl CheckedDriver {
         }
         let start = block.0 + bytes as u64;
         let bytes = bytes.next_multiple_of(UNIT) - bytes + self.guards.bytes;
-        let captures = self.guards.captures.lock();
-        let is_filled = *captures == 0
-            && self.runs(stream)
-            && self.inner.fill_async(DevicePtr(start), GUARD, bytes, stream).is_ok();
-        drop(captures);
+        let is_filled = self.unless_captured(stream, || {
+            self.inner.fill_async(DevicePtr(start), GUARD, bytes, stream).is_ok()
+        });
         let mut state = self.guards.state.lock();
         if is_filled {
             let zone = state.zone(start, bytes, stream, GUARD);
@@ -261,26 +259,11 @@ impl CheckedDriver {
             return;
         };
         // Memory of pages may be partly gone: what is not there is not filled. Nothing waits for an outcome.
-        let slot = self.guards.take_slot(self.inner, stream.device, GUARD);
-        let found = self.sanitizer.checker.lock().overwritten(stream, block.0);
-        let captures = self.guards.captures.lock();
-        let runs = *captures == 0 && self.runs(stream);
-        let is_read =
-            runs && slot.is_some_and(|(_, range)| self.copy_zone(&zone, &range, stream).is_ok());
-        let is_filled = runs && self.inner.fill_async(block, FREED, bytes, stream).is_ok();
-        drop(captures);
-        let epoch = is_read.then(|| self.sanitizer.checker.lock().mark(stream));
-        let mut state = self.guards.state.lock();
-        if is_filled {
+        let fill = || self.inner.fill_async(block, FREED, bytes, stream).is_ok();
+        if self.read(zone, stream, block, fill) {
+            let mut state = self.guards.state.lock();
             let freed = state.zone(block.0, bytes, stream, FREED);
             state.freed.insert(block.0, freed);
-        }
-        match (slot, epoch) {
-            (Some((slot, _)), Some(epoch)) => {
-                state.waiting.push_back(Waiting { slot, zone, epoch, found });
-            }
-            // A zone that could not be read is not checked.
-            (slot, _) => state.free_slots.extend(slot.map(|(slot, _)| slot)),
         }
     }
 
@@ -294,24 +277,43 @@ impl CheckedDriver {
         // Zones come first.
         let has_room = state.waiting.len() < MOST_WAITING / 2;
         drop(state);
-        let Some(zone) = zone.filter(|_| has_room && self.guards_blocks() && self.is_ours(stream))
-        else {
-            return;
-        };
-        let Some((slot, range)) = self.guards.take_slot(self.inner, stream.device, FREED) else {
-            return;
-        };
+        let is_compared = |_: &Zone| has_room && self.guards_blocks() && self.is_ours(stream);
+        if let Some(zone) = zone.filter(is_compared) {
+            self.read(zone, stream, block, || true);
+        }
+    }
+
+    /// Queues a copy of a block's zone, and what `then` queues behind it, unless a stream is being captured. The copy is
+    /// compared when it is done; a zone that could not be copied is not checked. Whether `then` has queued its work.
+    fn read(
+        &self,
+        zone: Zone,
+        stream: StreamRef,
+        block: DevicePtr,
+        then: impl FnOnce() -> bool,
+    ) -> bool {
+        let slot = self.guards.take_slot(self.inner, stream.device, zone.fill);
         let found = self.sanitizer.checker.lock().overwritten(stream, block.0);
-        let captures = self.guards.captures.lock();
-        let is_read =
-            *captures == 0 && self.runs(stream) && self.copy_zone(&zone, &range, stream).is_ok();
-        drop(captures);
+        let mut is_read = false;
+        let has_queued = self.unless_captured(stream, || {
+            is_read = slot.is_some_and(|(_, range)| self.copy_zone(&zone, &range, stream).is_ok());
+            then()
+        });
         let epoch = is_read.then(|| self.sanitizer.checker.lock().mark(stream));
         let mut state = self.guards.state.lock();
-        match epoch {
-            Some(epoch) => state.waiting.push_back(Waiting { slot, zone, epoch, found }),
-            None => state.free_slots.push(slot),
+        match (slot, epoch) {
+            (Some((slot, _)), Some(epoch)) => {
+                state.waiting.push_back(Waiting { slot, zone, epoch, found });
+            }
+            (slot, _) => state.free_slots.extend(slot.map(|(slot, _)| slot)),
         }
+        has_queued
+    }
+
+    /// Queues work on a stream, unless a stream is being captured. No capture begins meanwhile. What `work` returns.
+    fn unless_captured(&self, stream: StreamRef, work: impl FnOnce() -> bool) -> bool {
+        let captures = self.guards.captures.lock();
+        *captures == 0 && self.runs(stream) && work()
     }
 
     /// Memory goes back to the driver, or falls asleep: so do zones in it, which are returned by the addresses of their
@@ -398,9 +400,9 @@ impl CheckedDriver {
         Ok(StreamRef { device, handle })
     }
 
-    /// Waits until no zone in memory is read whose zones [`CheckedDriver::take_zones`] has taken. Locks of the allocator
-    /// may be held: the thread that reads has only a copy to wait for, which depends on no other work, and needs none of
-    /// them.
+    /// Waits until no zone in memory is read whose zones [`CheckedDriver::take_zones`] has taken. Locks of the
+    /// allocator may be held: the thread that reads has only a copy to wait for, which depends on no other work, and
+    /// needs none of them.
     pub(super) fn wait_for_readers(&self, address: u64, bytes: u64) {
         let is_inside = |zone: &Zone| (address..address + bytes).contains(&zone.start);
         while self.guards.state.lock().reading.iter().any(is_inside) {
