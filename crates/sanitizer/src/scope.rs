@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::cell::{Cell, RefCell};
+use std::thread::LocalKey;
 
 use crate::checker::Use;
 use crate::pattern::Pattern;
@@ -28,35 +29,29 @@ thread_local! {
     };
 }
 
-/// The thread's copies move whole pages of the allocator, whatever they hold.
-pub(crate) struct MovesMemory(());
+/// The thread does something of a kind until this is dropped.
+pub(crate) struct Scope(&'static LocalKey<Cell<u32>>);
 
-impl MovesMemory {
-    pub(crate) fn begin() -> MovesMemory {
-        MOVES.set(MOVES.get() + 1);
-        MovesMemory(())
+impl Scope {
+    fn begin(begun: &'static LocalKey<Cell<u32>>) -> Scope {
+        begun.set(begun.get() + 1);
+        Scope(begun)
+    }
+
+    /// The thread's copies move whole pages of the allocator, whatever they hold.
+    pub(crate) fn moves_memory() -> Scope {
+        Scope::begin(&MOVES)
+    }
+
+    /// The thread asks for the library's own sake.
+    pub(crate) fn asks_for_itself() -> Scope {
+        Scope::begin(&ASKS)
     }
 }
 
-impl Drop for MovesMemory {
+impl Drop for Scope {
     fn drop(&mut self) {
-        MOVES.set(MOVES.get().saturating_sub(1));
-    }
-}
-
-/// The thread asks for the library's own sake.
-pub(crate) struct AsksForItself(());
-
-impl AsksForItself {
-    pub(crate) fn begin() -> AsksForItself {
-        ASKS.set(ASKS.get() + 1);
-        AsksForItself(())
-    }
-}
-
-impl Drop for AsksForItself {
-    fn drop(&mut self) {
-        ASKS.set(ASKS.get().saturating_sub(1));
+        self.0.set(self.0.get().saturating_sub(1));
     }
 }
 

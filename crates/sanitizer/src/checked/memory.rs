@@ -215,11 +215,11 @@ impl Observe for CheckedDriver {
     }
 
     fn moves_memory(&self) -> Option<Box<dyn Any>> {
-        Some(Box::new(scope::MovesMemory::begin()))
+        Some(Box::new(scope::Scope::moves_memory()))
     }
 
     fn asks_for_itself(&self) -> Option<Box<dyn Any>> {
-        Some(Box::new(scope::AsksForItself::begin()))
+        Some(Box::new(scope::Scope::asks_for_itself()))
     }
 
     fn needs_no_contents(&self, ptr: DevicePtr, bytes: usize) {

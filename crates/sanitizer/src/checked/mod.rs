@@ -64,6 +64,30 @@ impl CheckedDriver {
         self.sanitizer.note(|checker| checker.target(awaited))
     }
 
+    /// A call that waits.
+    pub(super) fn waits(&self, awaited: Awaited, call: impl FnOnce() -> Result<()>) -> Result<()> {
+        let target = self.target(awaited);
+        let watch = self.sanitizer.awaits(awaited);
+        call()?;
+        drop(watch);
+        self.waited(awaited, target);
+        Ok(())
+    }
+
+    /// A call that returns whether work is done.
+    pub(super) fn asks(
+        &self,
+        awaited: Awaited,
+        call: impl FnOnce() -> Result<bool>,
+    ) -> Result<bool> {
+        let target = self.target(awaited);
+        let is_done = call()?;
+        if is_done {
+            self.waited(awaited, target);
+        }
+        Ok(is_done)
+    }
+
     /// The host has learnt that the work of a target is done, or the library alone.
     pub(super) fn waited(&self, awaited: Awaited, target: Option<Arc<Clock>>) {
         if let Some(target) = target {
@@ -92,13 +116,7 @@ impl Devices for CheckedDriver {
     }
 
     fn device_synchronize(&self, device: DeviceIndex) -> Result<()> {
-        let awaited = Awaited::Device(device);
-        let target = self.target(awaited);
-        let watch = self.sanitizer.awaits(awaited);
-        self.inner.device_synchronize(device)?;
-        drop(watch);
-        self.waited(awaited, target);
-        Ok(())
+        self.waits(Awaited::Device(device), || self.inner.device_synchronize(device))
     }
 }
 
@@ -141,23 +159,11 @@ impl Events for CheckedDriver {
     }
 
     fn event_query(&self, event: EventHandle) -> Result<bool> {
-        let awaited = Awaited::Event(event.native());
-        let target = self.target(awaited);
-        let is_done = self.inner.event_query(event)?;
-        if is_done {
-            self.waited(awaited, target);
-        }
-        Ok(is_done)
+        self.asks(Awaited::Event(event.native()), || self.inner.event_query(event))
     }
 
     fn event_synchronize(&self, event: EventHandle) -> Result<()> {
-        let awaited = Awaited::Event(event.native());
-        let target = self.target(awaited);
-        let watch = self.sanitizer.awaits(awaited);
-        self.inner.event_synchronize(event)?;
-        drop(watch);
-        self.waited(awaited, target);
-        Ok(())
+        self.waits(Awaited::Event(event.native()), || self.inner.event_synchronize(event))
     }
 }
 

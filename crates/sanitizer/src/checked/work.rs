@@ -49,23 +49,11 @@ impl Streams for CheckedDriver {
     }
 
     fn stream_query(&self, stream: StreamRef) -> Result<bool> {
-        let awaited = Awaited::Stream(stream);
-        let target = self.target(awaited);
-        let is_done = self.inner.stream_query(stream)?;
-        if is_done {
-            self.waited(awaited, target);
-        }
-        Ok(is_done)
+        self.asks(Awaited::Stream(stream), || self.inner.stream_query(stream))
     }
 
     fn stream_synchronize(&self, stream: StreamRef) -> Result<()> {
-        let awaited = Awaited::Stream(stream);
-        let target = self.target(awaited);
-        let watch = self.sanitizer.awaits(awaited);
-        self.inner.stream_synchronize(stream)?;
-        drop(watch);
-        self.waited(awaited, target);
-        Ok(())
+        self.waits(Awaited::Stream(stream), || self.inner.stream_synchronize(stream))
     }
 
     fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()> {
