@@ -57,8 +57,6 @@ struct History {
     /// Whether anything is recorded, or the driver or a tool observes the blocks.
     on: AtomicBool,
     observed: AtomicBool,
-    /// Whether a tool of NVTX is told of blocks.
-    registered: AtomicBool,
     /// What the driver wants behind each block, and kept of freed blocks of each stream.
     guard_bytes: AtomicUsize,
     quarantine_bytes: AtomicUsize,
@@ -72,7 +70,6 @@ impl History {
         History {
             on: AtomicBool::new(false),
             observed: AtomicBool::new(false),
-            registered: AtomicBool::new(false),
             guard_bytes: AtomicUsize::new(0),
             quarantine_bytes: AtomicUsize::new(0),
             setting: Mutex::new(()),
@@ -85,8 +82,7 @@ impl History {
         for (_, ring) in self.rings.iter() {
             ring.lock().resize(most);
         }
-        let is_followed =
-            self.observed.load(Ordering::Relaxed) || self.registered.load(Ordering::Relaxed);
+        let is_followed = self.observed.load(Ordering::Relaxed) || nvtx_regions::are_wanted();
         let on = most != 0 || is_followed;
         self.on.store(on, Ordering::Relaxed);
     }
@@ -104,7 +100,6 @@ impl History {
         let guard = if observed { driver.guard_bytes() } else { 0 };
         self.guard_bytes.store(guard.max(gap), Ordering::Relaxed);
         self.observed.store(observed, Ordering::Relaxed);
-        self.registered.store(registered, Ordering::Relaxed);
         self.on.store(true, Ordering::Relaxed);
     }
 
@@ -167,9 +162,7 @@ pub(crate) fn report_unused(stream: StreamRef, address: u64, bytes: u64) {
     if let Some(driver) = observer() {
         driver.block_unused(stream, DevicePtr(address), bytes as usize);
     }
-    if is_registered() {
-        nvtx_regions::unused(stream, address);
-    }
+    nvtx_regions::unused(stream, address);
 }
 
 /// Reports that a freed block may be handed out again.
@@ -177,11 +170,6 @@ pub(crate) fn report_quarantine_ended(stream: StreamRef, address: u64) {
     if let Some(driver) = observer() {
         driver.quarantine_ended(stream, DevicePtr(address));
     }
-}
-
-/// Whether a tool of NVTX is told of blocks.
-fn is_registered() -> bool {
-    HISTORY.registered.load(Ordering::Relaxed)
 }
 
 /// The driver, if it observes the blocks.
@@ -200,9 +188,7 @@ pub(crate) fn note(stream: StreamRef, action: Action, address: u64, bytes: u64, 
             _ => {}
         }
     }
-    if is_registered() {
-        nvtx_regions::note(stream, action, address, bytes);
-    }
+    nvtx_regions::note(stream, action, address, bytes);
     record(stream.device, action, address, bytes, stream.handle.native() as u64, (0, pool));
 }
 
@@ -245,7 +231,7 @@ pub(crate) fn record(
 #[cold]
 pub(crate) fn retract(device: DeviceIndex, action: Action, address: u64) {
     HISTORY.retract(device, action, address);
-    if is_registered() && action == Action::SegmentFree {
+    if action == Action::SegmentFree {
         nvtx_regions::retract(address);
     }
 }

@@ -5,8 +5,8 @@
 //! for. Bytes that are in no region must not be used: `docs/design/nvtx.md`.
 //!
 //! A freed block is a region until its stream is known to be idle, since queued work may still use it; or until its
-//! memory is handed out again or goes back to the driver. One that was handed out in a capture is used by each launch of
-//! the graph, so that its stream tells nothing.
+//! memory is handed out again or goes back to the driver. One that was handed out in a capture is used by each launch
+//! of the graph, so that its stream tells nothing.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ static REGIONS: Mutex<rank::NvtxRegions, Regions> = Mutex::new(Regions {
     last_removed: (0, 0),
 });
 
-/// Whether a tool is to be told.
+/// Whether a tool is to learn of blocks.
 pub(super) fn are_wanted() -> bool {
     Config::get().nvtx_memory
 }
