@@ -10,33 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "../poke.hpp"
 #include "program.hpp"
 
 namespace {
 
 using namespace sconce::cuda;
-
-/// Writes one byte.
-void poke(const void* address, std::int64_t offset, const CUDAStream& stream) {
-  static const Module module = Module::load(R"(.version 7.5
-.target sm_75
-.address_size 64
-.visible .entry poke(.param .u64 to, .param .u64 index) {
-  .reg .b64 %rd<5>;
-  .reg .b16 %rs<2>;
-  ld.param.u64 %rd1, [to];
-  ld.param.u64 %rd2, [index];
-  cvta.to.global.u64 %rd3, %rd1;
-  add.s64 %rd4, %rd3, %rd2;
-  mov.u16 %rs1, 7;
-  st.global.u8 [%rd4], %rs1;
-  ret;
-}
-)");
-  LaunchConfig config{Dim3(1), Dim3(1)};
-  config.stream = stream;
-  module.kernel("poke").launch(config, const_cast<void*>(address), offset);
-}
+using support::poke;
 
 void inside() {
   const std::vector<CUDAStream> streams = {getStreamFromPool(), getStreamFromPool()};
