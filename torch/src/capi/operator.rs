@@ -194,17 +194,19 @@ pub extern "C" fn sconce_op_find(
             overload = &given;
         }
         let registered = table::read()?.schema(name, overload);
-        let offered = if registered.is_ok() { None } else { operation(name, overload) };
-        if offered.is_none() {
-            registered.map_err(|error| {
-                let known = overloads(name);
-                if known.is_empty() {
-                    return error.within("name");
-                }
-                let text = format!("{name} is offered with the overloads {known:?} only");
-                Error::invalid_argument(text).within("name")
-            })?;
-        }
+        let offered = match registered {
+            Ok(_) => None,
+            Err(unknown) => {
+                let not_offered = || match overloads(name) {
+                    known if known.is_empty() => unknown,
+                    known => Error::invalid_argument(format!(
+                        "{name} is offered with the overloads {known:?} only"
+                    )),
+                };
+                let found = operation(name, overload).ok_or_else(not_offered);
+                Some(found.map_err(|error| error.within("name"))?)
+            }
+        };
         out_op.write("out_op", handle_of(name, overload, offered))
     })
 }

@@ -19,12 +19,8 @@ pub const OPERATIONS: &[(&str, Function)] = &[
          sparse=False) -> Tensor",
         embedding,
     ),
-    ("_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", |arguments| {
-        one(advanced_indexing::index(arguments.tensor(0)?, &arguments.optional_tensors(1)?))
-    }),
-    ("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", |arguments| {
-        one(advanced_indexing::index(arguments.tensor(0)?, &arguments.optional_tensors(1)?))
-    }),
+    ("_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index),
+    ("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index),
     (
         "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
         |arguments| {
@@ -82,6 +78,11 @@ fn embedding(arguments: &mut Arguments) -> Results {
 fn index_select(arguments: &mut Arguments) -> Results {
     let (tensor, dim, index) = (arguments.tensor(0)?, arguments.int(1)?, arguments.tensor(2)?);
     made(|made| api::sconce_tensor_index_select(tensor, dim, index, made))
+}
+
+/// The elements at indices of some dimensions.
+fn index(arguments: &mut Arguments) -> Results {
+    one(advanced_indexing::index(arguments.tensor(0)?, &arguments.optional_tensors(1)?))
 }
 
 /// `masked_select(self, mask)`: the host waits for the mask, as in torch, since it decides the result's size.
