@@ -1,4 +1,5 @@
-//! Functions of a program that do nothing, its files, and what functions of the library return for the calls of the tables.
+//! Functions of a program that do nothing, its files, and what functions of the library return for the calls of the
+//! tables.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::null_mut;

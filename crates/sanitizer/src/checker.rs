@@ -566,8 +566,8 @@ impl Checker {
         self.access(epoch, &clock, it, &by);
     }
 
-    /// A call of one rank, which ends when those of all ranks have begun: what precedes any of them precedes what follows
-    /// each, also what follows the calls of ranks that came before.
+    /// A call of one rank, which ends when those of all ranks have begun: what precedes any of them precedes what
+    /// follows each, also what follows the calls of ranks that came before.
     pub(crate) fn joined(&mut self, stream: StreamRef, before: &[Part]) -> Option<Part> {
         let Part { lane, clock: own } = self.part(stream)?;
         for Part { lane: other, clock } in before {

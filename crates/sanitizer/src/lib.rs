@@ -96,8 +96,8 @@ pub fn sanitizer() -> Option<&'static Sanitizer> {
     SANITIZER.get().map(|sanitizer| &**sanitizer)
 }
 
-/// Puts the checks in front of a driver. The driver and the checks live as long as the process. `knows_writers`: whether
-/// nothing but the library writes memory of devices, as on simulated ones.
+/// Puts the checks in front of a driver. The driver and the checks live as long as the process. `knows_writers`:
+/// whether nothing but the library writes memory of devices, as on simulated ones.
 pub fn wrap(
     inner: &'static dyn Driver,
     config: &SanitizerConfig,
@@ -207,8 +207,9 @@ impl Sanitizer {
         }
     }
 
-    /// Work that a call queues; `uses` as in [`Checker::queued`]. What the driver refuses was never done. Work on memory
-    /// that was given back to the driver is refused here: the device, or a simulated one's process, would not survive it.
+    /// Work that a call queues; `uses` as in [`Checker::queued`]. What the driver refuses was never done. Work on
+    /// memory that was given back to the driver is refused here: the device, or a simulated one's process, would not
+    /// survive it.
     fn queue<T>(
         &self,
         stream: StreamRef,
@@ -328,7 +329,7 @@ impl Sanitizer {
     /// Switches the checks on or off. What was done while they were off is not known: it counts as done when they are
     /// switched on.
     pub fn set_enabled(&self, enabled: bool) {
-        // Under the lock: blocks of memory that the checker hears of from now on are told to it as well.
+        // Under the lock: the checker must hear of every block in memory that it hears of after this.
         let mut checker = self.checker.lock();
         match (self.is_enabled(), enabled) {
             (false, true) => checker.begin_again(),

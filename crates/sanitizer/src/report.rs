@@ -124,7 +124,8 @@ pub struct Report {
     pub count: u64,
 }
 
-/// The most reports that are kept. Names of operations may differ from call to call, so one place may be the cause of many.
+/// The most reports that are kept. Names of operations may differ from call to call, so one place may be the cause of
+/// many.
 pub(crate) const MOST_REPORTS: usize = if cfg!(test) { 1500 } else { 10_000 };
 
 /// What tells findings apart.

@@ -210,8 +210,8 @@ mod tests {
             .filter_map(|rest| rest.split('(').next())
             // A copy is one kind of call, whatever the caller knows of the addresses, and so are a launch of a kernel
             // of the library, however many slots its arguments have, and a question for captures, however it is put.
-            // Calls of the collectives' library that still run are counted without a call of a driver. What a stream is at is
-            // asked for reports alone.
+            // Calls of the collectives' library that still run are counted without a call of a driver. What a stream is
+            // at is asked for reports alone.
             .filter(|name| {
                 let others = [
                     "copy_direct_async",

@@ -217,10 +217,10 @@ sconce_status sconce_sanitizer_host_access(const struct sconce_sanitizer_range *
                                            const char *name);
 
 /**
- * Declares that other processes have waited for all that they did so far to memory that is open here, as a message from
- * one of them says. Call it behind the opening of the memory, and again for each such message. Without it, memory of
- * another process counts as being written until an event of that process has been waited for. Does nothing while the
- * sanitizer is off.
+ * Declares that other processes have waited for all that they did so far to memory that is open here, as a message
+ * from one of them says. Call it behind the opening of the memory, and again for each such message. Without it, memory
+ * of another process counts as being written until an event of that process has been waited for. Does nothing while
+ * the sanitizer is off.
  */
 sconce_status sconce_sanitizer_heard_from_processes(void);
 

@@ -1,4 +1,4 @@
-//! Blocks of the allocator that a tool is told of.
+//! Blocks of the allocator that a tool learns of.
 
 use std::collections::BTreeMap;
 

@@ -115,7 +115,8 @@ impl Trial {
             reader.copy_from(&target_memory, true).unwrap();
         }
         target.copy_from(&source, self.non_blocking).unwrap();
-        // Ordinary memory may be changed, and a copy that waits leaves nothing to wait for, unless it has nothing to do.
+        // Ordinary memory may be changed, and a copy that waits leaves nothing to wait for, unless it has nothing to
+        // do.
         let is_on_host = |spot| matches!(spot, Spot::Ordinary | Spot::Pinned);
         let has_read = from == Spot::Ordinary || self.device().is_none() || !self.non_blocking;
         if is_on_host(from) && has_read && from_layout != "empty" {
